@@ -1,0 +1,110 @@
+// The scalar and vector units for inverse, inverse square root, exp2 and tanh.
+#pragma once
+
+#include <cmath>
+
+#include <aie_api/accum.hpp>
+
+namespace aie {
+
+/// 1 / x. Exact in FP32 before any narrowing (rule found on the published FlashAttention rows).
+inline float inv(float x) { return 1.0f / x; }
+
+/// 1 / sqrt(x). Exact in FP32 before any narrowing (rule found on the published RMSNorm rows).
+inline float invsqrt(float x) { return 1.0f / std::sqrt(x); }
+
+template <typename T, unsigned N>
+inline vector<T, N> inv(const vector<T, N>& x) {
+    auto value = detail::as_fp32(x);
+    for (auto& chunk : value.chunks) chunk = 1.0f / chunk;
+    return value.template to_vector<T>();
+}
+
+namespace detail {
+
+/// exp2 of the hardware's table for x <= 0, as bf16 bit patterns: x is cut to a fixed point with
+/// 7 fraction bits, and the fraction becomes the mantissa as it stands (linear, up to 6 % off).
+/// For |x| >= 2 the cut is coarser: x is floored to its own bf16 step u, then u - 2^-7 is added.
+/// Results below 2^-126 are flushed. Rule found on the published FlashAttention rows.
+template <unsigned N>
+inline lanes<uint16_t, N> exp2_bits(lanes<float, N> x) {
+    using words = lanes<uint32_t, N>;
+    using integers = lanes<int32_t, N>;
+    // Beyond the smallest normal result everything is flushed; the clamp keeps 128 * x an integer.
+    const auto in_range = x < -1000.0f ? x - x - 1000.0f : x;
+    const words bits = reinterpret_cast<words>(in_range);
+    const auto floored = reinterpret_cast<lanes<float, N>>(floor_bits(bits) & 0xFFFF0000u);
+    // The step of a bf16 value is 2^(exponent - 7); times 128 that is 2^exponent.
+    const auto step_128 = reinterpret_cast<lanes<float, N>>(bits & 0x7F800000u);
+    const auto coarse = __builtin_convertvector(128.0f * floored + step_128 - 1.0f, integers);
+    const auto scaled = 128.0f * in_range;
+    const integers cut = __builtin_convertvector(scaled, integers);
+    const auto fine = cut - (__builtin_convertvector(cut, lanes<float, N>) > scaled ? integers{} + 1 : integers{});
+    const integers fixed_point = in_range <= -2.0f ? coarse : fine;
+    // 2^floor(q) * (1 + q - floor(q)) is a bf16 pattern: exponent bias 127, 7 fraction bits.
+    const integers pattern = fixed_point + (127 << 7);
+    const integers flushed = pattern < (1 << 7) ? integers{} : pattern;
+    return __builtin_convertvector(flushed, lanes<uint16_t, N>);
+}
+
+}  // namespace detail
+
+/// 2^x for x <= 0, in bf16.
+template <typename T, unsigned N>
+inline vector<T, N> exp2(const vector<float, N>& x) {
+    static_assert(std::is_same_v<T, bfloat16>, "the exp2 table gives bf16");
+    vector<T, N> result;
+    for (unsigned i = 0; i < result.chunk_count; ++i)
+        result.chunks[i] = detail::exp2_bits<result.lanes_per_chunk>(x.chunks[i]);
+    return result;
+}
+
+namespace tanh_unit {
+
+/// The tanh table, calibrated and not read from a device: one straight piece a segment, in units
+/// of 1/256, the result cut to whole units. Below 0.5 (T = |x|) and from 2 up it is certain; between
+/// them it is fitted to the published SiLU-and-Mul and GELU figures, +-2 units a point.
+struct piece {
+    float from;    ///< lower end of the segment
+    float start;   ///< T there, in 1/256
+    float end;     ///< T at the upper end, in 1/256
+    float length;  ///< of the segment
+};
+inline constexpr std::array<piece, 4> calibrated = {{
+    {0.5f, 127.0f, 197.5f, 0.5f},
+    {1.0f, 200.0f, 233.5f, 0.5f},
+    {1.5f, 233.0f, 247.5f, 0.5f},
+    {2.0f, 248.0f, 256.0f, 1.0f},
+}};
+inline constexpr float saturated_from = 3.0f;
+
+template <unsigned N>
+inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
+    using words = detail::lanes<uint32_t, N>;
+    using floats = detail::lanes<float, N>;
+    const words bits = reinterpret_cast<words>(x);
+    const words sign = bits & 0x80000000u;
+    const floats magnitude = reinterpret_cast<floats>(bits & 0x7FFF0000u);
+    floats result = magnitude;
+    for (const piece& p : calibrated) {
+        const floats units = p.start + (magnitude - p.from) * ((p.end - p.start) / p.length);
+        const floats cut = __builtin_convertvector(__builtin_convertvector(units, detail::lanes<int32_t, N>), floats);
+        result = magnitude >= p.from ? cut / 256.0f : result;
+    }
+    result = magnitude >= saturated_from ? floats{} + 1.0f : result;
+    return reinterpret_cast<floats>(reinterpret_cast<words>(result) | sign);
+}
+
+}  // namespace tanh_unit
+
+/// tanh(x), in bf16. The table's results have at most 8 significant bits, so nothing is rounded.
+template <typename T, unsigned N>
+inline vector<T, N> tanh(const vector<float, N>& x) {
+    static_assert(std::is_same_v<T, bfloat16>, "the tanh table gives bf16");
+    accum<accfloat, N> result;
+    for (unsigned i = 0; i < result.chunk_count; ++i)
+        result.chunks[i] = tanh_unit::evaluate<result.lanes_per_chunk>(x.chunks[i]);
+    return result.template to_vector<T>();
+}
+
+}  // namespace aie

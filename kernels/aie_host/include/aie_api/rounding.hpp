@@ -1,0 +1,103 @@
+// Rounding of FP32 to bf16, as the AIE2P control register selects it.
+//
+// The register powers up as floor, for the vector and the scalar unit alike: with any other
+// default no published RMSNorm, RoPE or element-wise figure is met.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+namespace aie {
+
+enum class rounding_mode { floor, conv_even };
+
+namespace detail {
+
+// One control register a core; a host thread plays one core at a time.
+// initial-exec keeps the access one load, also in a shared object.
+inline thread_local rounding_mode control_register __attribute__((tls_model("initial-exec"))) =
+    rounding_mode::floor;
+
+/// N values of T in one host register.
+template <typename T, unsigned N>
+struct register_of {
+    typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <typename T, unsigned N>
+using lanes = typename register_of<T, N>::type;
+
+// Narrowing of FP32 bit patterns, one per lane (U is uint32_t or a vector of it). The upper half
+// of the result holds the bf16 pattern, the lower half is undefined.
+template <typename U>
+inline constexpr U floor_bits(U bits) {
+    // Towards minus infinity: negative values with anything cut off go one step away from zero.
+    return bits + ((bits >> 31) * 0xFFFFu);
+}
+
+template <typename U>
+inline constexpr U conv_even_bits(U bits) {
+    return bits + 0x7FFFu + ((bits >> 16) & 1u);
+}
+
+inline constexpr bool is_nan_bits(uint32_t bits) { return (bits & 0x7FFFFFFFu) > 0x7F800000u; }
+
+inline constexpr uint16_t narrow(uint32_t bits, rounding_mode mode) {
+    if (is_nan_bits(bits)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
+    const uint32_t rounded = mode == rounding_mode::floor ? floor_bits(bits) : conv_even_bits(bits);
+    return static_cast<uint16_t>(rounded >> 16);
+}
+
+template <unsigned N>
+inline lanes<uint16_t, N> narrow(lanes<float, N> value, rounding_mode mode) {
+    using words = lanes<uint32_t, N>;
+    const words bits = reinterpret_cast<words>(value);
+    const words rounded = mode == rounding_mode::floor ? floor_bits(bits) : conv_even_bits(bits);
+    // A NaN keeps its sign and upper payload, made quiet, so that rounding never turns it into a number.
+    const auto nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
+    const words kept = nan ? (bits | 0x400000u) : rounded;
+    return __builtin_convertvector(kept >> 16, lanes<uint16_t, N>);
+}
+
+/// The bf16 pattern of a value that is a bf16 already.
+template <unsigned N>
+inline lanes<uint16_t, N> upper_half(lanes<float, N> value) {
+    return __builtin_convertvector(reinterpret_cast<lanes<uint32_t, N>>(value) >> 16, lanes<uint16_t, N>);
+}
+
+template <unsigned N>
+inline lanes<float, N> widen(lanes<uint16_t, N> bits) {
+    return reinterpret_cast<lanes<float, N>>(__builtin_convertvector(bits, lanes<uint32_t, N>) << 16);
+}
+
+}  // namespace detail
+
+/// Selects how this core narrows FP32 to bf16 from now on.
+inline void set_rounding(rounding_mode mode) { detail::control_register = mode; }
+
+/// The mode this core narrows with.
+inline rounding_mode get_rounding() { return detail::control_register; }
+
+}  // namespace aie
+
+/// The scalar type. Narrowing follows the control register at run time; a constant expression is
+/// rounded to nearest even, as a compiler rounds a literal.
+struct bfloat16 {
+    uint16_t bits = 0;
+
+    constexpr bfloat16() = default;
+    constexpr bfloat16(float value)
+        : bits(aie::detail::narrow(std::bit_cast<uint32_t>(value),
+                                   std::is_constant_evaluated() ? aie::rounding_mode::conv_even
+                                                                : aie::get_rounding())) {}
+    constexpr bfloat16(double value) : bfloat16(static_cast<float>(value)) {}
+    constexpr bfloat16(int value) : bfloat16(static_cast<float>(value)) {}
+    constexpr operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+    static constexpr bfloat16 from_bits(uint16_t pattern) {
+        bfloat16 value;
+        value.bits = pattern;
+        return value;
+    }
+};
+static_assert(sizeof(bfloat16) == 2);
