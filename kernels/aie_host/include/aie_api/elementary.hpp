@@ -69,6 +69,9 @@ struct piece {
     float start;   ///< T there, in 1/256
     float end;     ///< T at the upper end, in 1/256
     float length;  ///< of the segment
+
+    constexpr float slope() const { return (end - start) / length; }
+    constexpr float intercept() const { return start - from * slope(); }
 };
 inline constexpr std::array<piece, 4> calibrated = {{
     {0.5f, 127.0f, 197.5f, 0.5f},
@@ -77,6 +80,7 @@ inline constexpr std::array<piece, 4> calibrated = {{
     {2.0f, 248.0f, 256.0f, 1.0f},
 }};
 inline constexpr float saturated_from = 3.0f;
+inline constexpr float units_per_one = 256.0f;
 
 template <unsigned N>
 inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
@@ -85,13 +89,16 @@ inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
     const words bits = reinterpret_cast<words>(x);
     const words sign = bits & 0x80000000u;
     const floats magnitude = reinterpret_cast<floats>(bits & 0x7FFF0000u);
-    floats result = magnitude;
-    for (const piece& p : calibrated) {
-        const floats units = p.start + (magnitude - p.from) * ((p.end - p.start) / p.length);
-        const floats cut = __builtin_convertvector(__builtin_convertvector(units, detail::lanes<int32_t, N>), floats);
-        result = magnitude >= p.from ? cut / 256.0f : result;
+    // Slopes and intercepts have few bits and the argument has 8, so this is the piece, unrounded.
+    floats slope{}, intercept = floats{} + units_per_one;
+    for (unsigned i = calibrated.size(); i-- > 0;) {
+        const auto below = magnitude < (i + 1 < calibrated.size() ? calibrated[i + 1].from : saturated_from);
+        slope = below ? floats{} + calibrated[i].slope() : slope;
+        intercept = below ? floats{} + calibrated[i].intercept() : intercept;
     }
-    result = magnitude >= saturated_from ? floats{} + 1.0f : result;
+    const floats units = magnitude * slope + intercept;
+    const floats cut = __builtin_convertvector(__builtin_convertvector(units, detail::lanes<int32_t, N>), floats);
+    const floats result = magnitude < calibrated[0].from ? magnitude : cut / units_per_one;
     return reinterpret_cast<floats>(reinterpret_cast<words>(result) | sign);
 }
 
@@ -101,10 +108,11 @@ inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
 template <typename T, unsigned N>
 inline vector<T, N> tanh(const vector<float, N>& x) {
     static_assert(std::is_same_v<T, bfloat16>, "the tanh table gives bf16");
-    accum<accfloat, N> result;
+    vector<T, N> result;
     for (unsigned i = 0; i < result.chunk_count; ++i)
-        result.chunks[i] = tanh_unit::evaluate<result.lanes_per_chunk>(x.chunks[i]);
-    return result.template to_vector<T>();
+        result.chunks[i] =
+            detail::upper_half<result.lanes_per_chunk>(tanh_unit::evaluate<result.lanes_per_chunk>(x.chunks[i]));
+    return result;
 }
 
 }  // namespace aie

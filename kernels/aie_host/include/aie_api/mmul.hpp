@@ -25,13 +25,15 @@ public:
 
     /// C += A * B; blocks row by row.
     void mac(const vector<bfloat16, size_A>& a, const vector<bfloat16, size_B>& b) {
-        const block a_by_k = operand(transpose(a, M, K));
-        const block b_by_k = operand(b);
+        const operand a_by_k = quantised(transpose(a, M, K));
+        const operand b_by_k = quantised(b);
+        auto c = accumulator_.template to_vector<float>();
         for (unsigned row = 0; row < M; ++row) {
-            auto c = get_row(row);
-            for (unsigned k = 0; k < K; ++k) c += a_by_k[k][row] * b_by_k[k];
-            set_row(row, c);
+            accum<accfloat, N> sums(c.template extract<N>(row));
+            for (unsigned k = 0; k < K; ++k) sums = detail::sum(sums, detail::product(a_by_k[k].spread(row), b_by_k[k].lanes));
+            c.insert(row, sums.template to_vector<float>());
         }
+        accumulator_.from_vector(c);
     }
 
     /// C = A * B.
@@ -44,26 +46,30 @@ public:
     vector<T, size_C> to_vector() const { return accumulator_.template to_vector<T>(); }
 
 private:
-    using block = detail::block_lanes<N>;
-    using row_lanes = detail::lanes<float, N>;
+    /// What one step of K multiplies: a row of B, or a column of A.
+    struct k_step {
+        accum<accfloat, N> lanes;
 
-    static block operand(const vector<bfloat16, size_B>& by_k) {
-        block wide;
-        for (unsigned k = 0; k < K; ++k)
-            wide[k] = detail::widen<N>(by_k.template extract<N>(k).chunks[0]);
+        accum<accfloat, N> spread(unsigned lane) const {
+            const float value = lanes.template to_vector<float>().get(lane);
+            return accum<accfloat, N>(broadcast<float, N>(value));
+        }
+    };
+    using operand = std::array<k_step, K>;
+
+    static operand quantised(const vector<bfloat16, size_B>& by_k) {
+        operand steps;
+        for (unsigned k = 0; k < K; ++k) steps[k].lanes.from_vector(by_k.template extract<N>(k));
 #ifdef AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16
-        detail::quantise<N>(wide);
+        constexpr unsigned width = accum<accfloat, N>::lanes_per_chunk;
+        for (unsigned chunk = 0; chunk < N / width; ++chunk) {
+            detail::block_lanes<width> block;
+            for (unsigned k = 0; k < K; ++k) block[k] = steps[k].lanes.chunks[chunk];
+            detail::quantise<width>(block);
+            for (unsigned k = 0; k < K; ++k) steps[k].lanes.chunks[chunk] = block[k];
+        }
 #endif
-        return wide;
-    }
-
-    row_lanes get_row(unsigned row) const {
-        row_lanes c;
-        std::memcpy(&c, reinterpret_cast<const float*>(accumulator_.chunks.data()) + row * N, sizeof c);
-        return c;
-    }
-    void set_row(unsigned row, const row_lanes& c) {
-        std::memcpy(reinterpret_cast<float*>(accumulator_.chunks.data()) + row * N, &c, sizeof c);
+        return steps;
     }
 
     accum<accfloat, size_C> accumulator_;

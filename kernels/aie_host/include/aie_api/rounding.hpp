@@ -19,6 +19,15 @@ namespace detail {
 inline thread_local rounding_mode control_register __attribute__((tls_model("initial-exec"))) =
     rounding_mode::floor;
 
+/// FP32 lanes of a register of the machine this is compiled for.
+#if defined(__AVX512F__)
+inline constexpr unsigned host_register_lanes = 16;
+#elif defined(__AVX__)
+inline constexpr unsigned host_register_lanes = 8;
+#else
+inline constexpr unsigned host_register_lanes = 4;
+#endif
+
 /// N values of T in one host register.
 template <typename T, unsigned N>
 struct register_of {

@@ -21,9 +21,9 @@ struct storage<bfloat16> { using type = uint16_t; };
 template <typename T>
 using storage_t = typename storage<T>::type;
 
-/// Registers are kept as chunks of at most 16 lanes, which is what a 512-bit host register holds
-/// in FP32; wider ones would be taken apart lane by lane by the host compiler.
-constexpr unsigned chunk_lanes(unsigned n) { return std::min(n, 16u); }
+/// Registers are kept in chunks of what a host register holds in FP32: compilers take wider vectors
+/// apart through memory. The width changes no bit.
+constexpr unsigned chunk_lanes(unsigned n) { return std::min(n, host_register_lanes); }
 
 }  // namespace detail
 

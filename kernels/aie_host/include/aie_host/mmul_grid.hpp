@@ -12,41 +12,54 @@
 
 namespace aie_host {
 
-using lanes16 = aie::detail::lanes<float, 16>;
-
 /// BFP16 operand in strips of `Width` rows of A, or columns of B: element [strip][k][lane].
 template <unsigned Width>
 class bfp16_panel {
 public:
-    using strip_lanes = aie::detail::lanes<float, Width>;
-    using bf16_lanes = aie::detail::lanes<uint16_t, Width>;
+    using bf16_row = std::array<uint16_t, Width>;
 
     /// Room for `extent` rows of A, or columns of B, of length `depth`. Left as it comes: the threads that
     /// fill the strips touch their pages first.
     bfp16_panel(unsigned extent, unsigned depth)
-        : depth_(depth), strips_(std::make_unique_for_overwrite<strip_lanes[]>(std::size_t{extent} / Width * depth)) {}
+        : depth_(depth), strips_(std::make_unique_for_overwrite<strip_row[]>(std::size_t{extent} / Width * depth)) {}
 
-    unsigned depth() const { return depth_; }
-    strip_lanes* strip(unsigned index) { return strips_.get() + std::size_t{index} * depth_; }
-    const strip_lanes* strip(unsigned index) const { return strips_.get() + std::size_t{index} * depth_; }
+    /// The strip from step `k` on: `Width` floats a step.
+    const float* strip(unsigned index, unsigned k) const { return row(index, k).lanes; }
 
     /// Quantises the strip's blocks of 8 along K. `load(k)` gives bf16 patterns of K in [k, k + 8), a lane
     /// a row of A or column of B.
     template <typename Load>
     void fill_strip(unsigned index, Load load) {
-        for (unsigned k = 0; k < depth_; k += aie::detail::block_length) {
-            const std::array<bf16_lanes, aie::detail::block_length> patterns = load(k);
-            aie::detail::block_lanes<Width> block;
-            for (unsigned i = 0; i < aie::detail::block_length; ++i)
-                block[i] = aie::detail::widen<Width>(patterns[i]);
-            aie::detail::quantise<Width>(block);
-            std::copy(block.begin(), block.end(), strip(index) + k);
+        for (unsigned k = 0; k < depth_; k += block_length) {
+            const std::array<bf16_row, block_length> patterns = load(k);
+            for (unsigned lane = 0; lane < Width; lane += chunk) quantise_chunk(patterns, index, k, lane);
         }
     }
 
 private:
+    static constexpr unsigned block_length = aie::detail::block_length;
+    static constexpr unsigned chunk = aie::detail::chunk_lanes(Width);
+
+    struct alignas(Width * sizeof(float)) strip_row {
+        float lanes[Width];
+    };
+
+    strip_row& row(unsigned index, unsigned k) const { return strips_[std::size_t{index} * depth_ + k]; }
+
+    void quantise_chunk(const std::array<bf16_row, block_length>& patterns, unsigned index, unsigned k, unsigned lane) {
+        aie::detail::block_lanes<chunk> block;
+        for (unsigned i = 0; i < block_length; ++i) {
+            aie::detail::lanes<uint16_t, chunk> pattern;
+            std::memcpy(&pattern, &patterns[i][lane], sizeof pattern);
+            block[i] = aie::detail::widen<chunk>(pattern);
+        }
+        aie::detail::quantise<chunk>(block);
+        for (unsigned i = 0; i < block_length; ++i)
+            std::memcpy(row(index, k + i).lanes + lane, &block[i], sizeof block[i]);
+    }
+
     unsigned depth_;
-    std::unique_ptr<strip_lanes[]> strips_;
+    std::unique_ptr<strip_row[]> strips_;
 };
 
 inline constexpr unsigned left_width = 8;
@@ -77,14 +90,14 @@ inline void transpose(bf16_octet (&rows)[8]) {
 template <unsigned Width>
 void quantise_rows(bfp16_panel<Width>& panel, const bfloat16* matrix, std::size_t stride, unsigned strip) {
     panel.fill_strip(strip, [&](unsigned k) {
-        std::array<typename bfp16_panel<Width>::bf16_lanes, 8> by_k;
+        std::array<typename bfp16_panel<Width>::bf16_row, 8> by_k;
         for (unsigned octet = 0; octet < Width; octet += 8) {
             detail::bf16_octet rows[8];
             for (unsigned i = 0; i < 8; ++i)
                 std::memcpy(&rows[i], matrix + (strip * Width + octet + i) * stride + k, sizeof rows[i]);
             detail::transpose(rows);
             for (unsigned i = 0; i < 8; ++i)
-                std::memcpy(reinterpret_cast<uint16_t*>(&by_k[i]) + octet, &rows[i], sizeof rows[i]);
+                std::memcpy(&by_k[i][octet], &rows[i], sizeof rows[i]);
         }
         return by_k;
     });
@@ -95,7 +108,7 @@ void quantise_rows(bfp16_panel<Width>& panel, const bfloat16* matrix, std::size_
 template <unsigned Width>
 void quantise_columns(bfp16_panel<Width>& panel, const bfloat16* matrix, std::size_t stride, unsigned strip) {
     panel.fill_strip(strip, [&](unsigned k) {
-        std::array<typename bfp16_panel<Width>::bf16_lanes, 8> by_k;
+        std::array<typename bfp16_panel<Width>::bf16_row, 8> by_k;
         for (unsigned i = 0; i < 8; ++i)
             std::memcpy(&by_k[i], matrix + (k + i) * stride + strip * Width, sizeof by_k[i]);
         return by_k;
@@ -104,38 +117,42 @@ void quantise_columns(bfp16_panel<Width>& panel, const bfloat16* matrix, std::si
 
 namespace detail {
 
-// C rows and C registers kept at once: 16 of 32 registers with AVX-512, 8 of 16 with AVX2.
-#ifdef __AVX512F__
-inline constexpr unsigned rows_at_once = 8, registers_at_once = 2;
-#else
-inline constexpr unsigned rows_at_once = 4, registers_at_once = 1;
-#endif
+// What is kept in registers at once: 8 x 32 of C in 16 of AVX-512's 32 registers, 4 x 16 in 8 of
+// AVX2's 16, 2 x 16 in 8 of 16 narrower ones.
+inline constexpr unsigned rows_at_once = aie::detail::host_register_lanes / 2;
+inline constexpr unsigned strips_at_once = aie::detail::host_register_lanes == 16 ? 2 : 1;
 
-/// C[rows, 16 * registers] += A * B over `depth` steps of K.
-template <unsigned Rows, unsigned Registers>
-inline void multiply_accumulate(const float* a, const lanes16* const* b, unsigned depth, float* c,
+using host_register = aie::detail::lanes<float, aie::detail::host_register_lanes>;
+inline constexpr unsigned registers_per_strip = right_width / aie::detail::host_register_lanes;
+
+/// C[rows_at_once, 16 * Strips] += A * B over `depth` steps of K.
+template <unsigned Strips>
+inline void multiply_accumulate(const float* a, const float* const* b, unsigned depth, float* c,
                                 std::size_t c_stride) {
-    lanes16 sums[Rows][Registers];
-    for (unsigned row = 0; row < Rows; ++row)
-        for (unsigned r = 0; r < Registers; ++r)
-            std::memcpy(&sums[row][r], c + row * c_stride + r * 16, sizeof(lanes16));
+    constexpr unsigned lanes = aie::detail::host_register_lanes;
+    constexpr unsigned registers = Strips * registers_per_strip;
+    host_register sums[rows_at_once][registers];
+    for (unsigned row = 0; row < rows_at_once; ++row)
+        for (unsigned r = 0; r < registers; ++r)
+            std::memcpy(&sums[row][r], c + row * c_stride + r * lanes, sizeof(host_register));
     for (unsigned k = 0; k < depth; ++k) {
-        lanes16 right[Registers];
-        for (unsigned r = 0; r < Registers; ++r) right[r] = b[r][k];
-        for (unsigned row = 0; row < Rows; ++row)
-            for (unsigned r = 0; r < Registers; ++r) sums[row][r] += a[k * left_width + row] * right[r];
+        host_register right[registers];
+        for (unsigned r = 0; r < registers; ++r)
+            std::memcpy(&right[r], b[r / registers_per_strip] + k * right_width + r % registers_per_strip * lanes,
+                        sizeof(host_register));
+        for (unsigned row = 0; row < rows_at_once; ++row)
+            for (unsigned r = 0; r < registers; ++r) sums[row][r] += a[k * left_width + row] * right[r];
     }
-    for (unsigned row = 0; row < Rows; ++row)
-        for (unsigned r = 0; r < Registers; ++r)
-            std::memcpy(c + row * c_stride + r * 16, &sums[row][r], sizeof(lanes16));
+    for (unsigned row = 0; row < rows_at_once; ++row)
+        for (unsigned r = 0; r < registers; ++r)
+            std::memcpy(c + row * c_stride + r * lanes, &sums[row][r], sizeof(host_register));
 }
 
-template <unsigned Registers>
-inline void multiply_accumulate_strip(const left_panel::strip_lanes* a, const lanes16* const* b, unsigned depth,
-                                      float* c, std::size_t c_stride) {
+template <unsigned Strips>
+inline void multiply_accumulate_strip(const float* a, const float* const* b, unsigned depth, float* c,
+                                      std::size_t c_stride) {
     for (unsigned row = 0; row < left_width; row += rows_at_once)
-        multiply_accumulate<rows_at_once, Registers>(reinterpret_cast<const float*>(a) + row, b, depth,
-                                                     c + row * c_stride, c_stride);
+        multiply_accumulate<Strips>(a + row, b, depth, c + row * c_stride, c_stride);
 }
 
 }  // namespace detail
@@ -151,21 +168,21 @@ struct k_offset {
 inline void mac_tile(const left_panel& a, unsigned first_row, unsigned rows, const right_panel& b,
                      unsigned first_column, unsigned columns, k_offset first_k, unsigned depth, float* c,
                      std::size_t c_stride) {
-    constexpr unsigned wide = detail::registers_at_once;
+    constexpr unsigned wide = detail::strips_at_once;
     for (unsigned column = 0; column < columns;) {
-        const unsigned left_over = (columns - column) / right_width;
-        const lanes16* strips[wide];
-        for (unsigned r = 0; r < std::min(wide, left_over); ++r)
-            strips[r] = b.strip((first_column + column) / right_width + r) + first_k.right;
+        const unsigned strips = std::min(wide, (columns - column) / right_width);
+        const float* right[wide];
+        for (unsigned i = 0; i < strips; ++i)
+            right[i] = b.strip((first_column + column) / right_width + i, first_k.right);
         for (unsigned row = 0; row < rows; row += left_width) {
-            const auto* strip = a.strip((first_row + row) / left_width) + first_k.left;
+            const float* left = a.strip((first_row + row) / left_width, first_k.left);
             float* block = c + row * c_stride + column;
-            if (left_over >= wide)
-                detail::multiply_accumulate_strip<wide>(strip, strips, depth, block, c_stride);
+            if (strips == wide)
+                detail::multiply_accumulate_strip<wide>(left, right, depth, block, c_stride);
             else
-                detail::multiply_accumulate_strip<1>(strip, strips, depth, block, c_stride);
+                detail::multiply_accumulate_strip<1>(left, right, depth, block, c_stride);
         }
-        column += right_width * std::min(wide, left_over);
+        column += right_width * strips;
     }
 }
 

@@ -1,0 +1,1 @@
+"""Measurements: both sides of a comparison are timed in one run."""

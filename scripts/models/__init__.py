@@ -1,0 +1,1 @@
+"""Models: a Hugging Face config, and the kernel calls it leads to."""

@@ -1,0 +1,16 @@
+"""The LM head: a GEMV, in partitions where the vocabulary is too tall for one launch."""
+
+from scripts.cases.kernel_facts import load_kernel
+from scripts.models.config import ModelConfig
+from scripts.models.plan import CallSite
+from scripts.models.projections import decode_gemv
+
+
+def lm_head(config: ModelConfig) -> CallSite:
+    """Its call for one token: partitions of equal height, the last one padded, share one case."""
+    limits = load_kernel("gemv").launch_limits
+    if config.vocab_size <= limits["tallest_single_launch"]:
+        return decode_gemv("LM-head", config.hidden_size, config.vocab_size)
+    rows = limits["partition_rows"]
+    partitions = -(-config.vocab_size // rows)
+    return decode_gemv(f"LM-head ({partitions} partitions of {rows})", config.hidden_size, rows)

@@ -1,0 +1,1 @@
+"""The Phase 1 report of a model, as Markdown."""
