@@ -96,7 +96,7 @@ def test_a_row_shows_ours_beside_the_published_value_of_the_method(report: Input
             f"`{GEMM}`",
             "Q/O proj",
             "✅\N{NO-BREAK SPACE}PASS",
-            "9.71e-3",
+            "9.713e-3",
             published,
             "32/32",
             f"64/256/32/128 {method}",

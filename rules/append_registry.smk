@@ -1,0 +1,19 @@
+# Simulated evidence goes to a working copy of the registry; the output is the proof that the row is there.
+rule append_registry:
+    input:
+        verdict="results/{case}.verdict",
+        facts=lambda wildcards: facts_file(kernel_of(wildcards.case)),
+        modules=module_files("scripts.append_registry"),
+    output:
+        receipt="results/{case}.row",
+    log:
+        "results/logs/append_registry/{case}.log",
+    conda:
+        "../environment.yml"
+    params:
+        seed=settings.registry,
+    message:
+        "Record {wildcards.case}"
+    shell:
+        "python -m scripts.append_registry --verdict {input.verdict:q} --registry results/registry"
+        " --seed {params.seed:q} --receipt {output.receipt:q} &> {log:q}"

@@ -1,0 +1,74 @@
+# What the rules share: the plan, and the questions that rules ask of it.
+
+import sys
+from pathlib import Path
+
+from scripts.cases.kernel_facts import harness_kernels
+from scripts.errors import exit_status
+from scripts.targets.attempts import failed_attempts, failed_builds
+from scripts.targets.interface import target_named
+from scripts.workflow.interpreter import use_own_python
+from scripts.workflow.plan import known_row_files, make_plan
+from scripts.workflow.requested import requested_targets
+from scripts.workflow.settings import read_settings
+from scripts.workflow.stale_lock import clear_stale_lock
+from scripts.workflow.step_files import facts_file, module_files, source_files
+
+
+def or_exit(make):
+    """What `make` returns; bad input ends Snakemake with one line and exit status 2."""
+    made = []
+    status = exit_status(lambda: made.append(make()))
+    if status:
+        sys.exit(status)
+    return made[0]
+
+
+def kernel_of(case):
+    """Name of the kernel of a case in the plan."""
+    return plan.specs[case].case.kernel
+
+
+def tile_options(case):
+    """The method and every knob of the chosen tile, as the compile step takes them."""
+    spec = plan.specs[case]
+    knobs = ",".join(f"{knob}={value}" for knob, value in spec.knobs.items())
+    method = ["--method", spec.method] if spec.method else []
+    return [*method, *(["--tile", knobs] if knobs else [])]
+
+
+def tile_reason(case):
+    """Where the tile comes from and why it leaves tiles idle: words for the record."""
+    spec = plan.specs[case]
+    note = ["--note", spec.note] if spec.note else []
+    return ["--tile-source", spec.tile_source, *note]
+
+
+def used_by_options(case):
+    """The case's call sites, as the verdict step takes them."""
+    labels = plan.used_by(case)
+    return ["--used-by", *labels] if labels else []
+
+
+def folder_of(files):
+    """The folder that holds `files`."""
+    return Path(files[0]).parent.as_posix()
+
+
+def case_files(model, pattern):
+    """`pattern` for every case of the model that has a harness."""
+    return expand(pattern, case=plan.harness_cases(model))
+
+
+use_own_python()
+clear_stale_lock()
+settings = or_exit(lambda: read_settings(config))
+plan = or_exit(lambda: make_plan(settings, requested_targets(sys.argv[1:])))
+target = or_exit(lambda: target_named(settings.target))
+toolchain = or_exit(target.fingerprint)
+registry_files = or_exit(lambda: known_row_files(settings.registry))
+
+
+wildcard_constraints:
+    case=f"(?:{'|'.join(harness_kernels())})_[^/]+",
+    model="|".join(map(re.escape, plan.models)),

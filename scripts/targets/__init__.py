@@ -1,0 +1,1 @@
+"""Where a case is built and run. One module per target behind one interface (`interface.Target`)."""

@@ -1,0 +1,66 @@
+"""The workflow's settings: config/config.yaml with `--config` on top, checked against its schema."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.errors import InputError
+
+SCHEMA = Path(__file__).resolve().parents[2] / "config" / "config.schema.json"
+_WHERE = "config/config.yaml (or --config)"
+
+# Keys that hold mappings to numbers.
+_WITH_NUMBERS = ("tiles", "minutes")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The checked config."""
+
+    models: tuple[str, ...]  # names of config/models/<name>.json to validate
+    seq_len: int  # positions in the prefill
+    target: str  # where cases are built and run, e.g. "host"
+    gate_scope: str  # which cases the rule `all` enforces the gates for: "all" or "harness"
+    tiles: Mapping[str, Mapping[str, int | str]]  # case -> knobs (and method) that replace the chosen ones
+    registry: str  # folder of known rows that tiles are chosen from
+    minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run"
+
+
+def read_settings(config: Mapping[str, Any], schema: Path = SCHEMA) -> Settings:
+    """The settings in `config`. Raises InputError naming the key, what it holds and what is allowed."""
+    # Imported here: a tenth of the time that everything else at parse time takes.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    config = {**config, **{key: _numbers(config[key]) for key in _WITH_NUMBERS if key in config}}
+    rules = json.loads(schema.read_text(encoding="utf-8"))
+    error = best_match(Draft202012Validator(rules).iter_errors(config))
+    if error is not None:
+        raise InputError(f"{_WHERE}: {_complaint(error)}")
+    return Settings(**{**config, "models": tuple(config["models"])})
+
+
+def _numbers(value: Any) -> Any:
+    """`value` with the numbers below it as such: Snakemake's `--config` passes them as text."""
+    if isinstance(value, Mapping):
+        return {key: _numbers(below) for key, below in value.items()}
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
+
+
+def _complaint(error: Any) -> str:
+    """A jsonschema error as one line that names the key, what was found and what is allowed."""
+    key = ".".join(map(str, error.absolute_path))
+    inside = f" in {key}" if key else ""
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = ", ".join(sorted(set(error.instance) - set(known)))
+        return f"unknown key {unknown}{inside}; allowed: {', '.join(known)}"
+    if error.validator == "required":
+        needed = error.schema["required"]
+        missing = ", ".join(sorted(set(needed) - set(error.instance)))
+        return f"key {missing}{inside} is missing; needed: {', '.join(needed)}"
+    says = error.schema.get("description", error.schema.get("type", "see config.schema.json"))
+    allowed = ", ".join(map(str, error.schema.get("enum", ()))) or says
+    return f"{key}: found {error.instance!r}; allowed: {allowed}"

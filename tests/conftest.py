@@ -1,0 +1,103 @@
+"""Fixtures that tests of every part share."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+_TOY_KERNEL = ROOT / "tests" / "fixtures" / "toy_kernel"
+_NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", ".snakemake", "results", "__pycache__", ".pytest_cache", ".ruff_cache"
+)
+
+
+class Project:
+    """A copy of the project that a test may change and run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def run(
+        self, *command: str, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `command` in the project with this Python first on PATH; stdout and stderr as text."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        return subprocess.run(
+            command,
+            cwd=self.root,
+            env={**os.environ, "PATH": path, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def step(self, name: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run `python -m scripts.<name>`."""
+        return self.run(sys.executable, "-m", f"scripts.{name}", *arguments, **options)
+
+    def snakemake(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake, with the project's own profile."""
+        return self.run(sys.executable, "-m", "snakemake", *arguments, **options)
+
+    def text(self, path: str) -> str:
+        """The text of a file of the project."""
+        return (self.root / path).read_text(encoding="utf-8")
+
+    def replace(self, path: str, old: str, new: str) -> None:
+        """Change a file of the project; `old` has to be in it exactly once."""
+        text = self.text(path)
+        assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
+        (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
+
+    def append(self, path: str, text: str) -> None:
+        """Add text to the end of a file of the project."""
+        with (self.root / path).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def _tracked_files() -> list[str] | None:
+    """Files of the project as git knows them, new ones too; None outside of a checkout."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return listed.stdout.split("\0")[:-1] if listed.returncode == 0 else None
+
+
+def _copy_project(target: Path) -> None:
+    files = _tracked_files()
+    if files is None:
+        shutil.copytree(ROOT, target, ignore=_NOT_COPIED)
+        return
+    for file in files:
+        if (ROOT / file).is_file():
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / file, target / file)
+
+
+@pytest.fixture(scope="session")
+def project_copy() -> Callable[[Path], Project]:
+    """Makes a copy of the project, with the toy kernel added as kernels/toy_copy."""
+
+    def make(target: Path) -> Project:
+        _copy_project(target)
+        shutil.copytree(_TOY_KERNEL, target / "kernels" / "toy_copy")
+        return Project(target)
+
+    return make
+
+
+@pytest.fixture
+def project(project_copy: Callable[[Path], Project], tmp_path: Path) -> Project:
+    """A copy of the project for one test."""
+    return project_copy(tmp_path / "project")
