@@ -9,6 +9,8 @@
 #include <aie_host/launch.hpp>
 #include <aie_host/mmul_grid.hpp>
 
+#include <memory>
+
 #ifdef EPILOGUE_NONE
 using output_type = float;
 #else
@@ -23,12 +25,6 @@ struct alignas(64) accumulator_tile {
     float elements[DIM_M][DIM_N];
 };
 
-void zero(accumulator_tile& c) {
-    const auto nothing = aie::zeros<float, register_lanes>();
-    for (auto& row : c.elements)
-        for (unsigned n = 0; n < DIM_N; n += register_lanes) aie::store_v(row + n, nothing);
-}
-
 #ifdef EPILOGUE_PER_K_TILE
 /// Narrows the partial sums to bf16 where they stand, as a bf16 accumulator in L1 does.
 void round_in_place(accumulator_tile& c) {
@@ -42,21 +38,17 @@ void round_in_place(accumulator_tile& c) {
 }
 #endif
 
-/// Accumulates one tile of C over all of K.
-void matmul(const aie_host::left_panel& a, const aie_host::right_panel& b, unsigned row, unsigned column,
+/// Accumulates one tile of C over what L2 holds of K.
+void matmul(const aie_host::left_panel& a, const aie_host::right_panel& b, unsigned row, unsigned column, unsigned k,
             accumulator_tile& c) {
 #ifdef EPILOGUE_PER_K_TILE
-    constexpr unsigned step = DIM_K;
-#else
-    constexpr unsigned step = DIM_K_L2;
-#endif
-    for (unsigned k = 0; k < GEMM_K; k += step) {
-        aie_host::mac_tile(a, row, DIM_M, b, column, DIM_N, {.left = k, .right = k}, step, c.elements[0],
-                           DIM_N);
-#ifdef EPILOGUE_PER_K_TILE
+    for (unsigned end = k + DIM_K_L2; k < end; k += DIM_K) {
+        aie_host::mac_tile(a, row, DIM_M, b, column, DIM_N, {.left = k, .right = k}, DIM_K, c.elements[0], DIM_N);
         round_in_place(c);
-#endif
     }
+#else
+    aie_host::mac_tile(a, row, DIM_M, b, column, DIM_N, {.left = k, .right = k}, DIM_K_L2, c.elements[0], DIM_N);
+#endif
 }
 
 /// Writes one tile of C, in the output type.
@@ -71,6 +63,22 @@ void drain(const accumulator_tile& c, output_type* target) {
             const aie::accum<accfloat, register_lanes> sum(aie::load_v<register_lanes>(&c.elements[m][n]));
             aie::store_v(target + std::size_t{m} * GEMM_N + n, sum.to_vector<output_type>());
         }
+}
+
+/// One launch iteration: what L2 holds of A and B is read by every core of the herd before the next part of K.
+void run_segment(const aie_host::left_panel& a, const aie_host::right_panel& b, unsigned first_row,
+                 unsigned first_column, output_type* c_matrix) {
+    const auto tiles = std::make_unique<accumulator_tile[]>(HERD_M * HERD_N);  // zeros
+    const auto each_core = [&](auto work) {
+        for (unsigned x = 0; x < HERD_M; ++x)
+            for (unsigned y = 0; y < HERD_N; ++y)
+                work(first_row + x * DIM_M, first_column + y * DIM_N, tiles[x * HERD_N + y]);
+    };
+    for (unsigned k = 0; k < GEMM_K; k += DIM_K_L2)
+        each_core([&](unsigned row, unsigned column, accumulator_tile& c) { matmul(a, b, row, column, k, c); });
+    each_core([&](unsigned row, unsigned column, const accumulator_tile& c) {
+        drain(c, c_matrix + std::size_t{row} * GEMM_N + column);
+    });
 }
 
 }  // namespace
@@ -89,13 +97,8 @@ extern "C" int air_launch(const void* const* inputs, void* output, unsigned thre
                            [&](unsigned strip) { aie_host::quantise_columns(b, b_matrix, GEMM_N, strip); });
 
     constexpr aie_host::extent iterations{GEMM_M / DIM_M / HERD_M, GEMM_N / DIM_N / HERD_N};
-    aie_host::launch(iterations, {HERD_M, HERD_N}, threads, [&](aie_host::core_position core) {
-        const unsigned row = (core.launch_x * HERD_M + core.herd_x) * DIM_M;
-        const unsigned column = (core.launch_y * HERD_N + core.herd_y) * DIM_N;
-        accumulator_tile c;
-        zero(c);
-        matmul(a, b, row, column, c);
-        drain(c, c_matrix + std::size_t{row} * GEMM_N + column);
+    aie_host::launch_segments(iterations, threads, [&](aie_host::extent iteration) {
+        run_segment(a, b, iteration.x * HERD_M * DIM_M, iteration.y * HERD_N * DIM_N, c_matrix);
     });
     return 0;
 }

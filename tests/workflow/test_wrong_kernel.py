@@ -9,8 +9,8 @@ SOUND = "gemv_256x512"
 MISTAKES = {
     "skips the last K tile": (
         "gemm_256x2048x512",
-        "for (unsigned k = 0; k < GEMM_K; k += step) {",
-        "for (unsigned k = 0; k < GEMM_K - step; k += step) {",
+        "for (unsigned k = 0; k < GEMM_K; k += DIM_K_L2)",
+        "for (unsigned k = 0; k < GEMM_K - DIM_K_L2; k += DIM_K_L2)",
     ),
     "forgets the causal mask": (
         "flash_attention_256x256_d64x64_h4x2_causal",

@@ -29,22 +29,23 @@ public:
     template <typename T>
     explicit accum(const vector<T, N>& value) { from_vector(value); }
 
-    void from_vector(const vector<bfloat16, N>& value) {
-        for (unsigned i = 0; i < chunk_count; ++i) chunks[i] = detail::widen<lanes_per_chunk>(value.chunks[i]);
+    template <typename T>
+    void from_vector(const vector<T, N>& value) {
+        static_assert(std::is_same_v<detail::lane_t<T>, float>, "accfloat takes float or bfloat16");
+        chunks = value.chunks;
     }
-    void from_vector(const vector<float, N>& value) { chunks = value.chunks; }
 
     /// The lanes as FP32, or narrowed to bf16 as the control register says.
     template <typename T>
     vector<T, N> to_vector() const {
+        static_assert(std::is_same_v<detail::lane_t<T>, float>, "accfloat goes to float or bfloat16");
         vector<T, N> result;
         if constexpr (std::is_same_v<T, float>) {
             result.chunks = chunks;
         } else {
-            static_assert(std::is_same_v<T, bfloat16>, "accfloat goes to float or bfloat16");
             const rounding_mode mode = get_rounding();
             for (unsigned i = 0; i < chunk_count; ++i)
-                result.chunks[i] = detail::narrow<lanes_per_chunk>(chunks[i], mode);
+                result.chunks[i] = detail::round<lanes_per_chunk>(chunks[i], mode);
         }
         return result;
     }
@@ -138,16 +139,10 @@ inline vector<T, N> sub(const vector<T, N>& a, const vector<T, N>& b) {
 /// The larger of two lanes. Exact, so no rounding mode matters.
 template <typename T, unsigned N>
 inline vector<T, N> max(const vector<T, N>& a, const vector<T, N>& b) {
-    const auto larger =
-        detail::lanewise(detail::as_fp32(a), detail::as_fp32(b), [](auto x, auto y) { return x > y ? x : y; });
-    if constexpr (std::is_same_v<T, float>) {
-        return larger.template to_vector<float>();
-    } else {
-        vector<T, N> result;
-        for (unsigned i = 0; i < result.chunk_count; ++i)
-            result.chunks[i] = detail::upper_half<result.lanes_per_chunk>(larger.chunks[i]);
-        return result;
-    }
+    vector<T, N> result;
+    for (unsigned i = 0; i < result.chunk_count; ++i)
+        result.chunks[i] = a.chunks[i] > b.chunks[i] ? a.chunks[i] : b.chunks[i];
+    return result;
 }
 
 }  // namespace aie

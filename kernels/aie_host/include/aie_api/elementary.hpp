@@ -22,12 +22,12 @@ inline vector<T, N> inv(const vector<T, N>& x) {
 
 namespace detail {
 
-/// exp2 of the hardware's table for x <= 0, as bf16 bit patterns: x is cut to a fixed point with
+/// exp2 of the hardware's table for x <= 0, a bf16 value a lane: x is cut to a fixed point with
 /// 7 fraction bits, and the fraction becomes the mantissa as it stands (linear, up to 6 % off).
 /// For |x| >= 2 the cut is coarser: x is floored to its own bf16 step u, then u - 2^-7 is added.
 /// Results below 2^-126 are flushed. Rule found on the published FlashAttention rows.
 template <unsigned N>
-inline lanes<uint16_t, N> exp2_bits(lanes<float, N> x) {
+inline lanes<float, N> exp2_table(lanes<float, N> x) {
     using words = lanes<uint32_t, N>;
     using integers = lanes<int32_t, N>;
     // Beyond the smallest normal result everything is flushed; the clamp keeps 128 * x an integer.
@@ -44,7 +44,7 @@ inline lanes<uint16_t, N> exp2_bits(lanes<float, N> x) {
     // 2^floor(q) * (1 + q - floor(q)) is a bf16 pattern: exponent bias 127, 7 fraction bits.
     const integers pattern = fixed_point + (127 << 7);
     const integers flushed = pattern < (1 << 7) ? integers{} : pattern;
-    return __builtin_convertvector(flushed, lanes<uint16_t, N>);
+    return reinterpret_cast<lanes<float, N>>(flushed << 16);
 }
 
 }  // namespace detail
@@ -55,7 +55,7 @@ inline vector<T, N> exp2(const vector<float, N>& x) {
     static_assert(std::is_same_v<T, bfloat16>, "the exp2 table gives bf16");
     vector<T, N> result;
     for (unsigned i = 0; i < result.chunk_count; ++i)
-        result.chunks[i] = detail::exp2_bits<result.lanes_per_chunk>(x.chunks[i]);
+        result.chunks[i] = detail::exp2_table<result.lanes_per_chunk>(x.chunks[i]);
     return result;
 }
 
@@ -110,8 +110,7 @@ inline vector<T, N> tanh(const vector<float, N>& x) {
     static_assert(std::is_same_v<T, bfloat16>, "the tanh table gives bf16");
     vector<T, N> result;
     for (unsigned i = 0; i < result.chunk_count; ++i)
-        result.chunks[i] =
-            detail::upper_half<result.lanes_per_chunk>(tanh_unit::evaluate<result.lanes_per_chunk>(x.chunks[i]));
+        result.chunks[i] = tanh_unit::evaluate<result.lanes_per_chunk>(x.chunks[i]);
     return result;
 }
 

@@ -39,14 +39,18 @@ using lanes = typename register_of<T, N>::type;
 // Narrowing of FP32 bit patterns, one per lane (U is uint32_t or a vector of it). The upper half
 // of the result holds the bf16 pattern, the lower half is undefined.
 template <typename U>
-inline constexpr U floor_bits(U bits) {
+inline constexpr U conv_even_bits(U bits) {
+    return bits + 0x7FFFu + ((bits >> 16) & 1u);
+}
+
+inline constexpr uint32_t floor_bits(uint32_t bits) {
     // Towards minus infinity: negative values with anything cut off go one step away from zero.
-    return bits + ((bits >> 31) * 0xFFFFu);
+    return bits + (bits >> 31) * 0xFFFFu;
 }
 
 template <typename U>
-inline constexpr U conv_even_bits(U bits) {
-    return bits + 0x7FFFu + ((bits >> 16) & 1u);
+inline U floor_bits(U bits) {
+    return bits + (reinterpret_cast<U>(reinterpret_cast<decltype(bits > bits)>(bits) >> 31) >> 16);
 }
 
 inline constexpr bool is_nan_bits(uint32_t bits) { return (bits & 0x7FFFFFFFu) > 0x7F800000u; }
@@ -57,20 +61,20 @@ inline constexpr uint16_t narrow(uint32_t bits, rounding_mode mode) {
     return static_cast<uint16_t>(rounded >> 16);
 }
 
+/// FP32 lanes rounded to bf16 values, which they then hold exactly.
 template <unsigned N>
-inline lanes<uint16_t, N> narrow(lanes<float, N> value, rounding_mode mode) {
+inline lanes<float, N> round(lanes<float, N> value, rounding_mode mode) {
     using words = lanes<uint32_t, N>;
     const words bits = reinterpret_cast<words>(value);
     const words rounded = mode == rounding_mode::floor ? floor_bits(bits) : conv_even_bits(bits);
     // A NaN keeps its sign and upper payload, made quiet, so that rounding never turns it into a number.
-    const auto nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
-    const words kept = nan ? (bits | 0x400000u) : rounded;
-    return __builtin_convertvector(kept >> 16, lanes<uint16_t, N>);
+    const words kept = value != value ? (bits | 0x400000u) : rounded;
+    return reinterpret_cast<lanes<float, N>>(kept & 0xFFFF0000u);
 }
 
-/// The bf16 pattern of a value that is a bf16 already.
+/// The bf16 patterns of lanes that hold bf16 values.
 template <unsigned N>
-inline lanes<uint16_t, N> upper_half(lanes<float, N> value) {
+inline lanes<uint16_t, N> narrow(lanes<float, N> value) {
     return __builtin_convertvector(reinterpret_cast<lanes<uint32_t, N>>(value) >> 16, lanes<uint16_t, N>);
 }
 

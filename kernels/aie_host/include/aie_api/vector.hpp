@@ -13,17 +13,26 @@ namespace aie {
 
 namespace detail {
 
-/// How a lane of an element type is stored: bf16 as its bit pattern, everything else as itself.
+/// What a lane of an element type is in a host register: bf16 is the FP32 number it stands for, and
+/// becomes 16 bits in memory only, since every operation widens it anyway.
 template <typename T>
-struct storage { using type = T; };
+struct lane { using type = T; };
 template <>
-struct storage<bfloat16> { using type = uint16_t; };
+struct lane<bfloat16> { using type = float; };
 template <typename T>
-using storage_t = typename storage<T>::type;
+using lane_t = typename lane<T>::type;
 
 /// Registers are kept in chunks of what a host register holds in FP32: compilers take wider vectors
 /// apart through memory. The width changes no bit.
 constexpr unsigned chunk_lanes(unsigned n) { return std::min(n, host_register_lanes); }
+
+template <typename T>
+inline T from_lane(lane_t<T> value) {
+    if constexpr (std::is_same_v<T, bfloat16>)
+        return bfloat16::from_bits(static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
+    else
+        return value;
+}
 
 }  // namespace detail
 
@@ -50,21 +59,19 @@ class vector {
 
 public:
     using value_type = T;
-    using element = detail::storage_t<T>;
+    using lane = detail::lane_t<T>;
     static constexpr unsigned lanes_per_chunk = detail::chunk_lanes(N);
     static constexpr unsigned chunk_count = N / lanes_per_chunk;
-    using chunk = detail::lanes<element, lanes_per_chunk>;
+    using chunk = detail::lanes<lane, lanes_per_chunk>;
 
     std::array<chunk, chunk_count> chunks;
 
     static constexpr unsigned size() { return N; }
 
-    T get(unsigned index) const {
-        T value;
-        std::memcpy(static_cast<void*>(&value), bytes() + index * sizeof(T), sizeof(T));
-        return value;
+    T get(unsigned index) const { return detail::from_lane<T>(chunks[index / lanes_per_chunk][index % lanes_per_chunk]); }
+    void set(T value, unsigned index) {
+        chunks[index / lanes_per_chunk][index % lanes_per_chunk] = static_cast<lane>(value);
     }
-    void set(T value, unsigned index) { std::memcpy(bytes() + index * sizeof(T), &value, sizeof(T)); }
     T operator[](unsigned index) const { return get(index); }
     vector_elem_ref<T, N> operator[](unsigned index) { return {*this, index}; }
 
@@ -72,20 +79,18 @@ public:
     template <unsigned M>
     vector<T, M> extract(unsigned index) const {
         vector<T, M> part;
-        std::memcpy(&part, bytes() + index * M * sizeof(T), M * sizeof(T));
+        std::memcpy(part.chunks.data(), lane_data() + index * M, M * sizeof(lane));
         return part;
     }
 
     /// Replaces the `index`-th group of M lanes.
     template <unsigned M>
     vector& insert(unsigned index, const vector<T, M>& part) {
-        std::memcpy(bytes() + index * M * sizeof(T), &part, M * sizeof(T));
+        std::memcpy(reinterpret_cast<lane*>(chunks.data()) + index * M, part.lane_data(), M * sizeof(lane));
         return *this;
     }
 
-private:
-    std::byte* bytes() { return reinterpret_cast<std::byte*>(chunks.data()); }
-    const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(chunks.data()); }
+    const lane* lane_data() const { return reinterpret_cast<const lane*>(chunks.data()); }
 };
 
 /// One bit a lane.
@@ -106,23 +111,38 @@ private:
 /// N lanes from memory. The device wants the address aligned to the vector; the host does not care.
 template <unsigned N, typename T>
 inline vector<T, N> load_v(const T* source) {
+    constexpr unsigned width = vector<T, N>::lanes_per_chunk;
     vector<T, N> value;
-    std::memcpy(&value, source, N * sizeof(T));
+    for (unsigned i = 0; i < value.chunk_count; ++i) {
+        if constexpr (std::is_same_v<T, bfloat16>) {
+            detail::lanes<uint16_t, width> patterns;
+            std::memcpy(&patterns, source + i * width, sizeof patterns);
+            value.chunks[i] = detail::widen<width>(patterns);
+        } else {
+            std::memcpy(&value.chunks[i], source + i * width, sizeof value.chunks[i]);
+        }
+    }
     return value;
 }
 
 template <typename T, unsigned N>
 inline void store_v(T* target, const vector<T, N>& value) {
-    std::memcpy(static_cast<void*>(target), &value, N * sizeof(T));
+    constexpr unsigned width = vector<T, N>::lanes_per_chunk;
+    for (unsigned i = 0; i < value.chunk_count; ++i) {
+        if constexpr (std::is_same_v<T, bfloat16>) {
+            const auto patterns = detail::narrow<width>(value.chunks[i]);
+            std::memcpy(static_cast<void*>(target + i * width), &patterns, sizeof patterns);
+        } else {
+            std::memcpy(target + i * width, &value.chunks[i], sizeof value.chunks[i]);
+        }
+    }
 }
 
 /// Every lane holds `value`.
 template <typename T, unsigned N>
 inline vector<T, N> broadcast(T value) {
-    detail::storage_t<T> pattern;
-    std::memcpy(&pattern, &value, sizeof(T));
     vector<T, N> result;
-    for (auto& chunk : result.chunks) chunk = pattern - typename vector<T, N>::chunk{};
+    for (auto& chunk : result.chunks) chunk = static_cast<detail::lane_t<T>>(value) - typename vector<T, N>::chunk{};
     return result;
 }
 

@@ -35,6 +35,15 @@ void parallel_for(unsigned count, unsigned threads, Work work) {
     for (auto& other : others) other.join();
 }
 
+/// Runs `segment(iteration)` for every launch iteration, for kernels whose cores share what the segment stages.
+template <typename Segment>
+void launch_segments(extent iterations, unsigned threads, Segment segment) {
+    parallel_for(iterations.count(), threads, [&](unsigned index) {
+        aie::set_rounding(aie::rounding_mode::floor);
+        segment(extent{index / iterations.y, index % iterations.y});
+    });
+}
+
 /// Runs `core(position)` for every core of every launch iteration, and nothing else: what the grid
 /// does not cover is never written, as on the device. Every core starts with a fresh control register.
 template <typename Core>
