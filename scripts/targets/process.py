@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,10 +40,9 @@ def run_limited(
 ) -> Finished:
     """Run `command` from the project's root, in its own process group, at most `time_limit` seconds.
 
-    `environment` is added to this process's own.
-
-    The whole group is killed at the limit, at the end, and if this process is interrupted; on Linux the
-    command also dies with this process. Raises OSError if the command can't be started.
+    `environment` is added to this process's own. The whole group is killed at the limit, at the end, and
+    if this process is interrupted; on Linux the command also dies with this process.
+    Raises OSError if the command can't be started.
     """
     started, begin = utc_now(), time.monotonic()
     # A file, not a pipe: a grandchild that keeps a pipe open would outlast the time limit.
@@ -55,16 +55,21 @@ def run_limited(
             cwd=PROJECT_ROOT,
             env={**os.environ, **(environment or {})},
             start_new_session=True,
-            preexec_fn=_die_with_parent if _LIBC else None,  # noqa: PLW1509 (this process has one thread)
+            preexec_fn=_die_with_parent if _LIBC else None,  # noqa: PLW1509 (one thread so far)
         )
+        overdue = threading.Event()
+        # Not `process.wait(time_limit)`, which looks only every 50 ms whether the process has ended.
+        limit = threading.Timer(time_limit, lambda: (overdue.set(), _kill_group(process)))
+        limit.start()
         try:
-            state = "ok" if process.wait(time_limit) >= 0 else "signal"
-        except subprocess.TimeoutExpired:
-            state = "timeout"
+            process.wait()
         finally:
+            limit.cancel()
             _kill_group(process)
+            process.wait()
         output.seek(0)
         text = output.read().decode("utf-8", errors="replace")
+    state = "timeout" if overdue.is_set() else "signal" if process.returncode < 0 else "ok"
     return Finished(process.returncode, state, text, started, time.monotonic() - begin)
 
 
@@ -74,7 +79,6 @@ def _die_with_parent() -> None:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill whatever is left of the process's group, and reap the process."""
+    """Kill whatever is left of the process's group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -1,8 +1,9 @@
 """The pinned requirements, pyproject.toml and environment.yml name the same packages in the same versions."""
 
 import re
+import sys
 import tomllib
-from importlib.metadata import version
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,6 @@ def test_the_pins_are_what_is_installed(file: str) -> None:
 
 
 def test_everything_that_a_pinned_package_needs_is_pinned() -> None:
-    from importlib.metadata import requires
-
     pins = {**pinned("requirements.txt"), **pinned("requirements-dev.txt")}
     for package in pins:
         for text in requires(package) or []:
@@ -94,14 +93,19 @@ def _applies(marker: Marker) -> bool:
 
 def test_every_third_party_import_is_a_chosen_package(project) -> None:
     """Code imports no package that is there by chance only, as a dependency of another one."""
-    import sys
-
-    chosen = set(exact(project["dependencies"])) | {"yaml", "snakemake"}
+    optional = exact(project["optional-dependencies"]["plots"])
+    chosen = set(exact(project["dependencies"])) | set(optional) | {"yaml", "snakemake"}
     imports = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
-    ours = {"scripts", "kernels"}
+    ours = {"scripts", "kernels", "benchmarks"}
     for folder in ("scripts", "kernels", "benchmarks"):
         for path in (ROOT / folder).rglob("*.py"):
             names = (
                 set(imports.findall(path.read_text(encoding="utf-8"))) - ours - set(sys.stdlib_module_names)
             )
             assert {canonicalize_name(name) for name in names} <= chosen, path
+
+
+def test_ci_runs_the_readme_s_test_command() -> None:
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "exec make test\n" in ci and "\nmake test " in readme and "\nmake run " in readme

@@ -1,4 +1,8 @@
-"""What bad input gets from the workflow: one line, exit status 2, nothing written."""
+"""What bad input gets from the workflow: one line, exit status 2, nothing written.
+
+What is refused, and in which words, is tested in tests/unit/workflow and tests/unit/models; here it is that
+every refusal reaches the person who called Snakemake.
+"""
 
 import json
 import shutil
@@ -25,19 +29,14 @@ def refused(project, *arguments: str) -> str:
     [
         (["results/gemm_5x.verdict"], ["'gemm_5x'", "{M}x{K}x{N}"]),
         (["results/nokernel_1.verdict"], ["'nokernel_1'", "flash_attention"]),
-        (["results/build/gemm_0x1x1/build.json"], ["'gemm_0x1x1'", "positive integers"]),
-        (["results/gemv_add_64x64.log"], ["gemv_add has no harness"]),
         (["results/gemm_17x19x23.row"], ["gemm_17x19x23", "no legal tile"]),
         (["results/nomodel.gates.json"], ["'nomodel'", "llama-3.2-1b"]),
         (["--config", "modles=[llama-3.2-1b]"], ["unknown key modles", "models, seq_len"]),
         (["--config", "target=moon"], ["target: found 'moon'"]),
-        (["--config", "seq_len=none"], ["seq_len: found 'none'"]),
         (
             ["--config", "tiles={gemm_2048x2048x512: {tile_m: 7}}"],
             ["tiles.gemm_2048x2048x512", "nearest legal"],
         ),
-        (["--config", "tiles={gemm_2048x2048x512: {color: 7}}"], ["color", "tile_m"]),
-        (["--config", "tiles={gemm_5x: {tile_m: 7}}"], ["gemm_5x"]),
     ],
 )
 def test_the_command_line(project, arguments: list[str], parts: list[str]) -> None:
@@ -48,7 +47,8 @@ def test_the_command_line(project, arguments: list[str], parts: list[str]) -> No
 
 def test_an_unknown_key_in_the_config_file(project) -> None:
     project.append("config/config.yaml", "\nthreads: 4\n")
-    assert "config/config.yaml" in refused(project, "-n") and "unknown key threads" in refused(project)
+    line = refused(project, "-n")
+    assert "config/config.yaml" in line and "unknown key threads" in line
 
 
 def test_an_illegal_tile_in_the_config_file(project) -> None:
@@ -58,32 +58,24 @@ def test_an_illegal_tile_in_the_config_file(project) -> None:
         assert part in line
 
 
-@pytest.mark.parametrize("name", ["mixtral-8x7b", "deepseek-v2-lite", "t5-small"])
-def test_a_model_that_is_not_supported(project, name: str) -> None:
-    unsupported = project.root / "tests" / "fixtures" / "models_unsupported" / f"{name}.json"
+def test_a_model_that_is_not_supported(project) -> None:
+    unsupported = project.root / "tests" / "fixtures" / "models_unsupported" / "mixtral-8x7b.json"
     shutil.copy(unsupported, project.root / "config" / "models")
-    assert f"config/models/{name}.json" in refused(project, "--config", f"models=[{name}]")
+    line = refused(project, "--config", "models=[mixtral-8x7b]")
+    assert "config/models/mixtral-8x7b.json" in line and "mixture of experts" in line
 
 
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [
-        ({"hidden_size": None}, "hidden_size"),
-        ({"num_attention_heads": "many"}, "num_attention_heads"),
-        ({"num_key_value_heads": 7}, "num_key_value_heads"),
-    ],
-)
-def test_a_model_config_that_is_malformed(project, change: dict, part: str) -> None:
+def test_a_model_config_that_lacks_a_field(project) -> None:
     path = project.root / "config" / "models" / "llama-3.2-1b.json"
-    fields = {**json.loads(path.read_text()), **change}
-    path.write_text(json.dumps({key: value for key, value in fields.items() if value is not None}))
+    fields = json.loads(path.read_text())
+    del fields["hidden_size"]
+    path.write_text(json.dumps(fields))
     line = refused(project, "-n")
-    assert "config/models/llama-3.2-1b.json" in line and part in line
+    assert "config/models/llama-3.2-1b.json" in line and "hidden_size" in line
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]"])
-def test_a_model_config_that_is_no_object(project, text: str) -> None:
-    (project.root / "config" / "models" / "llama-3.2-1b.json").write_text(text)
+def test_a_model_config_that_is_no_json(project) -> None:
+    (project.root / "config" / "models" / "llama-3.2-1b.json").write_text("{")
     assert "config/models/llama-3.2-1b.json" in refused(project)
 
 

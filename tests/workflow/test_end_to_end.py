@@ -1,8 +1,6 @@
 """One real small case of each kernel, from its source to the registry, and a whole model to its report."""
 
 import json
-import re
-import time
 
 import pytest
 
@@ -103,20 +101,3 @@ def test_a_failed_case_fails_the_whole_run_but_hides_no_other(finished, rerun) -
     }
     assert finished.snakemake("all").returncode == 0
     assert rerun(finished) == []
-
-
-def test_the_workflow_s_own_cost_per_case(finished_run, tmp_path) -> None:
-    """Wall time that neither the compiler nor the kernel's process takes, below a second a case."""
-    project, _ = finished_run
-    cases = [f"toy_copy_{128 * number}" for number in range(1, 9)]
-    begin = time.perf_counter()
-    run = project.snakemake(*(f"results/{case}.row" for case in cases))
-    wall = time.perf_counter() - begin
-    assert run.returncode == 0, run.stderr
-    spent = 0.0
-    for case in cases:
-        record = json.loads(project.text(f"results/build/{case}/build.json"))
-        seconds = re.search(r"exit_status=0 seconds=([\d.]+)", project.text(f"results/{case}.log"))
-        spent += record["seconds"] + float(seconds[1])
-    # Two builds may run at once, so that time in them counts half at least.
-    assert (wall - spent / 2) / len(cases) < 1.0

@@ -2,12 +2,7 @@
 
 import json
 
-GEMM = {
-    "gemm_256x2048x1024",
-    "gemm_256x2048x256",
-    "gemm_256x2048x2048",
-    "gemm_256x1024x2048",
-}
+GEMM = {"gemm_256x2048x2048", "gemm_256x2048x256"}
 MODEL_END = ["Apply the gates to tiny", "Write the report of tiny"]
 
 
@@ -45,7 +40,7 @@ def test_a_kernel_s_source(finished, rerun) -> None:
 def test_the_host_api(finished, rerun) -> None:
     finished.append("kernels/aie_host/include/aie_api/rounding.hpp", "\n// edited\n")
     jobs = rerun(finished)
-    assert len(cases(jobs, "Compile")) > 16
+    assert len(cases(jobs, "Compile")) > 13
     assert "Derive the cases of tiny" not in jobs
 
 
@@ -72,17 +67,20 @@ def test_a_tile(finished, rerun) -> None:
     assert finished.snakemake("all").returncode == 0
     record = json.loads(finished.text("results/build/silu_and_mul_524288/build.json"))
     assert (record["tile"], record["tile_source"]) == ({"tile_n": 1024}, "override")
-    assert rerun(finished) == []
     finished.replace("config/config.yaml", "tiles: {silu_and_mul_524288: {tile_n: 1024}}", "tiles: {}")
     assert cases(rerun(finished), "Compile") == {"silu_and_mul_524288"}
 
 
 def test_a_model_config(finished, rerun) -> None:
-    """A larger vocabulary changes the LM head's case, and the model's plan, gates and report."""
-    finished.replace("config/models/tiny.json", '"vocab_size": 4096', '"vocab_size": 8192')
+    """A larger vocabulary changes the LM head's case, and the model's plan, gates and report.
+
+    The case that it was before is the Q projection's too: it loses a call site, and is judged again.
+    """
+    finished.replace("config/models/tiny.json", '"vocab_size": 2048', '"vocab_size": 8192')
     assert rerun(finished) == sorted(
         [
             *(f"{step} gemv_8192x2048" for step in ("Compile", "Run", "Judge", "Record")),
+            *(f"{step} gemv_2048x2048" for step in ("Judge", "Record")),
             "Derive the cases of tiny",
             *MODEL_END,
         ]
@@ -114,7 +112,7 @@ def test_the_compiler(finished, planned, tmp_path) -> None:
     )
     compiler.chmod(0o755)
     jobs = planned(finished.snakemake("-n", "all", environment={"CXX": str(compiler)}))
-    assert len(cases(jobs, "Compile")) == len(cases(jobs, "Run")) >= 15
+    assert len(cases(jobs, "Compile")) == len(cases(jobs, "Run")) == 13
 
 
 def test_another_model_repeats_no_case_that_is_done(finished, planned) -> None:
