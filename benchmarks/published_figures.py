@@ -1,89 +1,47 @@
 """The host target against every figure that was published from NPU2, digit for digit.
 
 `python -m benchmarks.published_figures` runs each published row of docs/kernel_registry on the tile it was
-measured with, prints published and own figures side by side with the score, and writes them as CSV.
-A figure matches when the log's own, rounded to the digits that were published, is the same.
+measured with and prints published and own figures side by side, with the verdict and the score. It writes
+them as CSV, as a plot beside it, and with --markdown as a page. A figure matches when the log's own,
+rounded to the digits that were published, is the same.
 """
 
 import argparse
-import csv
-import io
+import resource
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 from tabulate import tabulate
 
+from benchmarks.figures_page import Measurement, page, score_line
+from benchmarks.figures_plot import draw
+from benchmarks.row_results import (
+    FIGURES,
+    HEADERS,
+    PublishedFigure,
+    PublishedRow,
+    RowResult,
+    csv_text,
+    figure_cells,
+)
 from scripts.atomic import write_text
-from scripts.cases.case import Case, parse_case
+from scripts.cases.case import parse_case
 from scripts.cases.kernel_facts import harness_kernels, load_kernel
 from scripts.cases.tile_choice import CaseSpec, choose_spec
 from scripts.errors import InputError, exit_status
 from scripts.precision.harness_log import HarnessLog, parse_attempt
-from scripts.registry.figures import scientific
-from scripts.registry.rows import PUBLISHED, Row
+from scripts.registry.rows import PUBLISHED
 from scripts.registry.store import load_rows
+from scripts.targets.compiler import find_compiler
 from scripts.targets.host import HostTarget
-from scripts.targets.process import run_limited
+from scripts.targets.process import run_limited, utc_now
 
 REGISTRY = Path(__file__).resolve().parents[1] / "docs" / "kernel_registry"
-FIGURES = ("mean_rel_L1", "rel_err_max", "abs_err_max")
 TIME_LIMIT_SECONDS = 600
-HEADERS = ("case", "method", "tile", "figure", "published", "host", "match")
-
-
-@dataclass(frozen=True)
-class PublishedRow:
-    """A published row and the case it is of."""
-
-    case: Case
-    method: str | None
-    row: Row  # as the registry holds it
-
-
-@dataclass(frozen=True)
-class PublishedFigure:
-    """One published figure beside the host target's."""
-
-    name: str  # mean_rel_L1, rel_err_max or abs_err_max
-    published: str  # as printed
-    host: str  # as the host target's log has it
-
-    @property
-    def matches(self) -> bool:
-        """Whether ours, rounded to the published digits, is the published one."""
-        return rounds_to(self.host, self.published)
-
-
-@dataclass(frozen=True)
-class RowResult:
-    """What one row gave."""
-
-    published: PublishedRow
-    tile: str
-    passed: bool  # every element within the kernel's tolerances
-    mismatches: int  # elements that are not
-    figures: list[PublishedFigure]
-
-    @property
-    def matches(self) -> bool:
-        """Whether every published figure of the row is met."""
-        return all(figure.matches for figure in self.figures)
-
-
-def rounds_to(measured: str, published: str) -> bool:
-    """Whether `measured` lies within half a unit of the last published digit; a published zero is exact.
-
-    A mean that was published with one digit left of its trailing zeros (0.01) stands for two (1.0e-2).
-    """
-    ours, theirs = Decimal(measured), Decimal(published)
-    if theirs.is_zero():
-        return ours.is_zero()
-    last_digit = min(theirs.as_tuple().exponent, theirs.adjusted() - 1)
-    return abs(ours - theirs) <= Decimal(5).scaleb(last_digit - 1)
 
 
 def published_rows(root: Path = REGISTRY) -> dict[tuple[str, str | None], list[PublishedRow]]:
@@ -130,28 +88,31 @@ def _figures(published: PublishedRow, log: HarnessLog) -> list[PublishedFigure]:
     ]
 
 
-def _cells(result: RowResult) -> list[tuple[str, ...]]:
-    return [
-        (
-            result.published.case.name,
-            result.published.method or "-",
-            result.tile,
-            figure.name,
-            scientific(figure.published),
-            scientific(figure.host),
-            "yes" if figure.matches else "NO",
-        )
-        for figure in result.figures
-    ]
+def compare_rows(rows: Sequence[PublishedRow], threads: int) -> tuple[list[RowResult], Measurement]:
+    """Every row in turn, says which one on stderr; the results, and what the measurement took."""
+    started, begin, results = utc_now(), time.monotonic(), []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, row in enumerate(rows, start=1):
+            results.append(compare_row(row, Path(folder), threads))
+            print(f"{number}/{len(rows)} {row.case.name}", file=sys.stderr, flush=True)
+    # Linux counts in KiB; of the children it is the largest one's.
+    largest = max(
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    measurement = Measurement(
+        day=started[:10],
+        seconds=time.monotonic() - begin,
+        peak_bytes=largest * 1024,
+        threads=threads,
+        software=f"{find_compiler().version}; numpy {np.__version__} on {_blas()}",
+    )
+    return results, measurement
 
 
-def _csv(results: Sequence[RowResult]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*HEADERS, "passed", "mismatches"))
-    for result in results:
-        writer.writerows((*cells, result.passed, result.mismatches) for cells in _cells(result))
-    return text.getvalue()
+def _blas() -> str:
+    """Name and version of numpy's BLAS, whose order of summation the FP32 references have."""
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return f"{blas['name']} {blas['version']}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -159,6 +120,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kernel", action="append", choices=harness_kernels(), help="only this kernel")
     parser.add_argument("--threads", type=int, default=2, help="threads of a kernel (default 2)")
     parser.add_argument("--csv", type=Path, default=Path("results/published_figures.csv"), metavar="FILE")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page, its plot beside it")
     return parser.parse_args()
 
 
@@ -167,14 +129,15 @@ def main() -> None:
     options = _arguments()
     chosen = options.kernel or harness_kernels()
     rows = [row for (kernel, _), group in published_rows().items() if kernel in chosen for row in group]
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for number, row in enumerate(rows, start=1):
-            results.append(compare_row(row, Path(folder), options.threads))
-            print(f"{number}/{len(rows)} {row.case.name}", file=sys.stderr, flush=True)
-    write_text(options.csv, _csv(results))
-    print(tabulate([cells for r in results for cells in _cells(r)], headers=HEADERS, tablefmt="github"))
-    print(f"\n{sum(r.matches for r in results)} of {len(results)} rows match in every published figure")
+    results, measurement = compare_rows(rows, options.threads)
+    write_text(options.csv, csv_text(results))
+    drawn = draw(results, options.csv, ("png", "svg"))
+    if options.markdown:
+        plot = draw(results, options.markdown, ("svg",)) if drawn else []
+        write_text(options.markdown, page(results, measurement, plot[0].name if plot else None))
+    lines = [cells for result in results for cells in figure_cells(result)]
+    print(tabulate(lines, headers=HEADERS, tablefmt="github", disable_numparse=True))
+    print(f"\n{score_line(results)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What a whole `snakemake all` costs: wall time, the workflow's own share of it, and memory.
 
-`python -m benchmarks.whole_run` copies the project to a temporary folder, runs the configured model there
-from nothing, and reads compiler and kernel times from the records of that run.
+`python -m benchmarks.whole_run` copies the project to a temporary folder and runs the configured model there,
+with no earlier results. Compiler and kernel times are read in the records of that run.
 """
 
 import argparse

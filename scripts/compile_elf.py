@@ -6,10 +6,8 @@ Writes <output-dir>/kernel.elf, then <output-dir>/build.json. Needs no device.
 import argparse
 import dataclasses
 import json
-import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -23,55 +21,37 @@ from scripts.cases.walls import hints
 from scripts.errors import InputError, exit_status
 from scripts.registry.store import load_rows
 from scripts.targets.build_folder import ELF_NAME, RECORD_NAME, file_sha256
+from scripts.targets.build_steps import Build, run_steps
 from scripts.targets.interface import Target, target_named, target_names
-from scripts.targets.process import run_limited, utc_now
+from scripts.targets.kernel_source import KernelSource, kernel_source
+from scripts.targets.objects import BuildStep
+from scripts.targets.process import project_path, utc_now
 
 # Upstream's longest sound builds stay under 10 minutes; a longer one does not come back.
 TIME_LIMIT_SECONDS = 600.0
-_LONGEST_REASON = 400
 
 
-@dataclass(frozen=True)
-class Build:
-    """How one build ended."""
+def build_elf(
+    target: Target,
+    facts: KernelFacts,
+    spec: CaseSpec,
+    folder: Path,
+    time_limit: float,
+    objects: Path | None = None,
+    source: KernelSource | None = None,
+) -> Build:
+    """Build `folder`/kernel.elf, by way of the object files that `objects` keeps if it is given.
 
-    status: str  # "OK", "COMPILE_WALL", "COMPILE_ERROR" or "TIMEOUT"
-    reason: str | None  # one line for a person; None when it is OK
-    command: tuple[str, ...] = ()  # the builder's argument list
-    seconds: float = 0.0  # wall time of the builder
-    sha256: str | None = None  # of the ELF
-
-
-def build_elf(target: Target, facts: KernelFacts, spec: CaseSpec, folder: Path, time_limit: float) -> Build:
-    """Build `folder`/kernel.elf: under another name first, so that it is never half-written.
-
-    Prints what the builder printed to stderr. Raises InputError when a tool of the target is missing.
+    A kernel `source` from outside of the project needs `objects`. Prints what the builder printed to stderr.
+    Raises InputError when a tool of the target is missing.
     """
     elf = folder / ELF_NAME
-    unfinished = folder / f".{ELF_NAME}.{os.getpid()}"
-    shown = tuple(target.build_command(facts, spec, elf))
-    try:
-        finished = run_limited(target.build_command(facts, spec, unfinished), time_limit)
-        sys.stderr.write(finished.output)
-        if finished.state == "timeout":
-            return Build("TIMEOUT", f"the compiler took more than {time_limit:g} s", shown, finished.seconds)
-        if finished.exit_status != 0:
-            return Build(
-                "COMPILE_ERROR", _first_error(finished.output, finished.exit_status), shown, finished.seconds
-            )
-        digest = file_sha256(unfinished)
-        os.replace(unfinished, elf)
-        return Build("OK", None, shown, finished.seconds, digest)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _first_error(output: str, status: int) -> str:
-    """The compiler's first complaint on one line."""
-    lines = [line.strip() for line in output.splitlines() if "error" in line.lower()]
-    return (
-        lines[0][:_LONGEST_REASON] if lines else f"the compiler ended with status {status} and no error line"
-    )
+    if objects is None:
+        command = tuple(target.build_command(facts, spec, elf))
+        steps = [BuildStep(command, command, elf, reusable=False)]
+    else:
+        steps = target.build_steps(facts, spec, elf, objects, source)
+    return run_steps(steps, elf, time_limit)
 
 
 def compile_case(case: Case, target: Target, options: argparse.Namespace) -> dict[str, Any]:
@@ -80,6 +60,7 @@ def compile_case(case: Case, target: Target, options: argparse.Namespace) -> dic
     Raises InputError for an unknown knob or method, a shape without a legal tile, or a missing tool.
     """
     facts, folder, started = load_kernel(case.kernel), options.output_dir, utc_now()
+    source = kernel_source(facts, options.kernel_source) if options.kernel_source else None
     overrides = parse_overrides(options.tile, options.method)
     # A complete tile needs no registry: the workflow has chosen, and the build repeats that choice.
     complete = all(knob.name in overrides for knob in facts.knobs)
@@ -93,10 +74,26 @@ def compile_case(case: Case, target: Target, options: argparse.Namespace) -> dic
     else:
         if options.tile_source:
             spec = dataclasses.replace(spec, tile_source=options.tile_source, note=options.note)
-        build, chosen = build_elf(target, facts, spec, folder, options.time_limit), _chosen_tile(facts, spec)
+        build = build_elf(target, facts, spec, folder, options.time_limit, _objects(options), source)
+        chosen = _chosen_tile(facts, spec)
     if build.status != "OK":
         (folder / ELF_NAME).unlink(missing_ok=True)
-    return _record(case, target, build, chosen, started)
+    return _record(case, target, build, {**chosen, "source": _source_record(facts, source)}, started)
+
+
+def _objects(options: argparse.Namespace) -> Path | None:
+    """Where object files are kept: beside the ELF when a kernel source needs them and no folder is named."""
+    return options.objects or (options.output_dir / "objects" if options.kernel_source else None)
+
+
+def _source_record(facts: KernelFacts, source: KernelSource | None) -> list[dict[str, str]]:
+    """What the record says of the kernel's C++ files, the launch loop's included."""
+    files = {
+        project_path(file): file for file in (facts.sources if source is None else [facts.upstream.launch])
+    }
+    if source is not None:
+        files = {source.label: source.file, **files}
+    return [{"file": label, "sha256": file_sha256(file)} for label, file in files.items()]
 
 
 def _make_folder(folder: Path) -> None:
@@ -175,6 +172,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--registry", type=Path, default=Path("docs/kernel_registry"), help="rows to choose from"
     )
+    parser.add_argument(
+        "--kernel-source",
+        type=Path,
+        nargs="?",
+        metavar="PATH",
+        help="build this C++ file, or the one in this mlir-air checkout, instead of the project's own",
+    )
+    parser.add_argument("--objects", type=Path, metavar="DIR", help="folder that keeps object files")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT_SECONDS, metavar="S", help="seconds")
     return parser.parse_args()
 

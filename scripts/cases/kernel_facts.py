@@ -66,6 +66,15 @@ class Constraint:
 
 
 @dataclass(frozen=True)
+class UpstreamFacts:
+    """The kernel as upstream writes it for the device, and what drives it on the host."""
+
+    source: str  # C++ file below programming_examples/ of a mlir-air checkout
+    launch: Path  # C++ file with the launch loop, absolute, inside kernels/
+    macros: Mapping[str, Formula]  # -D macros of the source, over dims and knobs; the launch has the kernel's
+
+
+@dataclass(frozen=True)
 class KernelFacts:
     """Everything the workflow knows of a kernel. Diagnosis-only kernels have no output, herd or knobs."""
 
@@ -88,8 +97,10 @@ class KernelFacts:
     constraints: tuple[Constraint, ...]
     tile_text: str  # format string over the knobs
     tile_columns: tuple[str, ...]  # knobs a registry row keeps as its tile
+    arithmetic_knobs: tuple[str, ...]  # knobs that change the result's bits; no other one does
     sources: tuple[Path, ...]  # C++ files, absolute, inside kernels/
     macros: Mapping[str, Formula]  # -D macros, over dims, knobs and numbers of inputs
+    upstream: UpstreamFacts | None  # None where upstream generates the code, or nobody has written a launch
     flops: Formula | None
     bytes: Formula | None
     registry: Mapping[str, Any]  # page and columns of its table

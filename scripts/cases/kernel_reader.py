@@ -16,6 +16,7 @@ from scripts.cases.kernel_facts import (
     KernelFacts,
     Knob,
     Method,
+    UpstreamFacts,
 )
 from scripts.errors import InputError
 
@@ -116,8 +117,17 @@ def _parsed(path: Path, where: str) -> Any:
 
 def _no_harness(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
     """The facts of a kernel that only the diagnosis sees: nothing to build or to compare."""
-    empty = dict.fromkeys(("output_shape", "methods", "knobs", "constraints", "tile_columns", "sources"), ())
-    absent = dict.fromkeys(("output_dtype", "rtol", "atol", "tier", "herd", "flops", "bytes"))
+    tuples = (
+        "output_shape",
+        "methods",
+        "knobs",
+        "constraints",
+        "tile_columns",
+        "arithmetic_knobs",
+        "sources",
+    )
+    empty = dict.fromkeys(tuples, ())
+    absent = dict.fromkeys(("output_dtype", "rtol", "atol", "tier", "herd", "flops", "bytes", "upstream"))
     mappings = {key: {} for key in ("inputs", "method_flags", "macros", "registry")}
     return {**empty, **absent, **mappings, "tile_text": "-"}
 
@@ -148,8 +158,10 @@ def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
         "constraints": _constraints(fields, variables | set(flags)),
         "tile_text": fields.get("tile_text", str),
         "tile_columns": tuple(fields.get("tile_columns", list)),
+        "arithmetic_knobs": tuple(fields.get("arithmetic_knobs", list, [])),
         "sources": _sources(fields),
         "macros": fields.section("macros").formulas(variables | set(inputs)),
+        "upstream": _upstream(fields, variables) if fields.get("upstream", Mapping, {}) else None,
         "flops": perf.formula("flops", variables) if perf.get("flops", (str, int), None) else None,
         "bytes": perf.formula("bytes", variables) if perf.get("bytes", (str, int), None) else None,
         "registry": fields.get("registry", Mapping),
@@ -216,10 +228,22 @@ def _constraint(section: _Fields, variables: set[str]) -> Constraint:
     return Constraint(name=name, severity=severity, left=left, relation=relation, right=right, says=says)
 
 
+def _upstream(fields: _Fields, variables: set[str]) -> UpstreamFacts:
+    section = fields.section("upstream")
+    return UpstreamFacts(
+        source=section.get("source", str),
+        launch=_source(fields, section.get("launch", str)),
+        macros=section.section("macros", required=False).formulas(variables),
+    )
+
+
 def _sources(fields: _Fields) -> tuple[Path, ...]:
-    folder = KERNELS_ROOT / fields.get("kernel", str)
-    sources = tuple((folder / text).resolve() for text in fields.get("sources", list))
-    for source in sources:
-        if KERNELS_ROOT not in source.parents:
-            raise InputError(f"{fields.where}: source {source.name!r} lies outside of kernels/")
-    return sources
+    return tuple(_source(fields, text) for text in fields.get("sources", list))
+
+
+def _source(fields: _Fields, text: str) -> Path:
+    """A C++ file that is named from the kernel's folder on."""
+    source = (KERNELS_ROOT / fields.get("kernel", str) / text).resolve()
+    if KERNELS_ROOT not in source.parents:
+        raise InputError(f"{fields.where}: source {source.name!r} lies outside of kernels/")
+    return source

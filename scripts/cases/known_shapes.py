@@ -31,7 +31,7 @@ def nearest_row(
     candidates = [row for row in rows if method is None or row.get("method") == method] or list(rows)
     if not candidates:
         return None
-    distances = [_distance(facts, case, row["shape"]) for row in candidates]
+    distances = [shape_distance(facts, case, row["shape"]) for row in candidates]
     nearest = min(distances)
     return _preferred([row for row, far in zip(candidates, distances, strict=True) if far == nearest], None)
 
@@ -52,7 +52,7 @@ def _preferred(rows: Sequence[KnownRow], method: str | None) -> KnownRow | None:
     return next((row for row in matching if row.get("best")), matching[0] if matching else None)
 
 
-def _distance(facts: KernelFacts, case: Case, shape: str) -> float:
+def shape_distance(facts: KernelFacts, case: Case, shape: str) -> float:
     """Sum over the dims of squared log ratios."""
     other = parse_case(f"{case.kernel}_{shape}").dims
     return sum(

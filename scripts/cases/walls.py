@@ -54,11 +54,12 @@ def find_wall(case: Case, knobs: Mapping[str, int], method: str | None) -> Wall 
 def wall_text(wall: Wall) -> str:
     """The wall as one line: the constraint, both sides' values, and the nearest legal tile."""
     nearest = f"nearest legal tile {wall.nearest_legal}" if wall.nearest_legal else "no tile is legal"
-    sides = f"{wall.left} = {_number(wall.left_value)} must be {wall.relation} {_number(wall.right_value)}"
+    left, right = number_text(wall.left_value), number_text(wall.right_value)
+    sides = f"{wall.left} = {left} must be {wall.relation} {right}"
     return f"{wall.constraint}: {sides} ({wall.says}); {nearest}"
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """Whole numbers without a point, also where a formula divides."""
     return str(int(value)) if value == int(value) else f"{value:g}"
 

@@ -50,7 +50,7 @@ def compare(
     mismatches = 0
     failures: list[Failure] = []
     with np.errstate(invalid="ignore", over="ignore"):
-        for start, a, e in _chunks(actual, expected):
+        for start, a, e in chunks(actual, expected):
             error, magnitude = np.abs(a - e), np.abs(e)
             close = _close(a, e, error, magnitude, rtol, atol)
             error_sum += float(error.sum(dtype=np.float64))
@@ -66,7 +66,7 @@ def compare(
     return Comparison(expected.size, mean, relative_max, absolute_max, mismatches, tuple(failures))
 
 
-def _chunks(actual: np.ndarray, expected: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def chunks(actual: np.ndarray, expected: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield (start, actual, expected) flat chunks, bf16 widened to float64."""
     flat_actual, flat_expected = actual.reshape(-1), expected.reshape(-1)
     for start in range(0, expected.size, CHUNK_ELEMENTS):

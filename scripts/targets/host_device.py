@@ -68,14 +68,14 @@ def run_case(case: Case, elf: Path, threads: int) -> bool:
 
     Raises InputError for an ELF that cannot be loaded, RuntimeError for a launch that fails.
     """
-    facts, module = load_kernel(case.kernel), _reference_module(case.kernel)
+    facts, module = load_kernel(case.kernel), reference_module(case.kernel)
     clock = [time.perf_counter()]
     inputs = [np.ascontiguousarray(array) for array in module.make_inputs(case.dims, facts.inputs)]
     clock.append(time.perf_counter())
     # Before the launch, so that a kernel which writes into its inputs cannot bend the reference too.
     expected = module.reference(case.dims, facts.inputs, inputs)
     clock.append(time.perf_counter())
-    output = _device_output(case, facts, elf, inputs, threads)
+    output = device_output(case, facts, elf, inputs, threads)
     clock.append(time.perf_counter())
     del inputs  # the comparison needs memory of its own
     lines, passed = harness_lines(output, expected, facts.rtol, facts.atol)
@@ -86,12 +86,12 @@ def run_case(case: Case, elf: Path, threads: int) -> bool:
     return passed
 
 
-def _reference_module(kernel: str) -> ModuleType:
+def reference_module(kernel: str) -> ModuleType:
     """The kernel's inputs and reference, kernels/<kernel>/reference.py."""
     return importlib.import_module(f"kernels.{kernel}.reference")
 
 
-def _device_output(
+def device_output(
     case: Case, facts: KernelFacts, elf: Path, inputs: Sequence[np.ndarray], threads: int
 ) -> np.ndarray:
     """The kernel's output, of the case's output shape; says how many elements it never wrote."""

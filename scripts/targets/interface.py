@@ -7,6 +7,8 @@ from scripts.cases.kernel_facts import KernelFacts
 from scripts.cases.tile_choice import CaseSpec
 from scripts.errors import InputError
 from scripts.targets.host import HostTarget
+from scripts.targets.kernel_source import KernelSource
+from scripts.targets.objects import BuildStep
 
 
 class Target(Protocol):
@@ -21,6 +23,11 @@ class Target(Protocol):
 
     def build_command(self, facts: KernelFacts, spec: CaseSpec, elf: Path) -> list[str]:
         """The argument list that builds the ELF of `spec`. Raises InputError if a tool is missing."""
+
+    def build_steps(
+        self, facts: KernelFacts, spec: CaseSpec, elf: Path, objects: Path, source: KernelSource | None
+    ) -> list[BuildStep]:
+        """The commands that build it by way of a folder of objects, from `source` if there is one."""
 
     def run_command(self, case: str, elf: Path, threads: int) -> list[str]:
         """The argument list that runs `elf` on at most `threads` threads and prints the harness's lines."""

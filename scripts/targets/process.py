@@ -19,6 +19,11 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
+def project_path(path: Path) -> str:
+    """`path` as commands name it: they run from the project's root, and records hold no other folder."""
+    return os.path.relpath(path, PROJECT_ROOT)
+
+
 @dataclass(frozen=True)
 class Finished:
     """A command that has ended."""

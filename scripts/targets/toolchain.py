@@ -7,10 +7,9 @@ from pathlib import Path
 from scripts.targets.compiler import find_compiler
 
 # No -ffast-math, ever: the datapath's roundings are the point of the host target.
-FLAGS = (
-    *("-std=c++20", "-O3", "-march=native", "-fPIC", "-shared"),
-    *("-fno-math-errno", "-pthread"),
-)
+COMPILE_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-fno-math-errno", "-pthread")
+LINK_FLAGS = ("-shared", "-pthread")
+FLAGS = (*COMPILE_FLAGS, "-shared")
 _CPU_FACTS = Path("/proc/cpuinfo")
 
 

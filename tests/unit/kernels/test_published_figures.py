@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.published_figures import PublishedRow, compare_row, published_rows, rounds_to
+from benchmarks.published_figures import compare_row, published_rows
+from benchmarks.row_results import PublishedRow, rounds_to
 
 SHAPES_PER_METHOD = 2
 # Rows the model is known not to meet, and why: one that starts to match fails its test.

@@ -31,14 +31,14 @@ public:
 
     template <typename T>
     void from_vector(const vector<T, N>& value) {
-        static_assert(std::is_same_v<detail::lane_t<T>, float>, "accfloat takes float or bfloat16");
+        static_assert(std::is_same_v<detail::lane_t<T>, float>, "aie_api/accum.hpp models float and bfloat16 only: add this type there");
         chunks = value.chunks;
     }
 
     /// The lanes as FP32, or narrowed to bf16 as the control register says.
     template <typename T>
     vector<T, N> to_vector() const {
-        static_assert(std::is_same_v<detail::lane_t<T>, float>, "accfloat goes to float or bfloat16");
+        static_assert(std::is_same_v<detail::lane_t<T>, float>, "aie_api/accum.hpp models float and bfloat16 only: add this type there");
         vector<T, N> result;
         if constexpr (std::is_same_v<T, float>) {
             result.chunks = chunks;

@@ -16,52 +16,60 @@ inline constexpr unsigned block_length = 8;
 template <unsigned N>
 using block_lanes = std::array<lanes<float, N>, block_length>;
 
-/// 2^exponent as FP32, for exponents of normal numbers.
+/// Orders bf16 values by magnitude, and a positive one above its negative: the largest rank of a block
+/// decides the block's exponent. Sign-rotated: exponent in bits 31..24, mantissa 23..17, "positive" in bit 0.
 template <unsigned N>
-inline lanes<float, N> power_of_two(lanes<int32_t, N> exponent) {
-    return reinterpret_cast<lanes<float, N>>((exponent + 127) << 23);
-}
-
-/// x * 2^exponent in two exact steps, since 2^exponent alone may leave FP32's range.
-template <unsigned N>
-inline lanes<float, N> scale(lanes<float, N> x, lanes<int32_t, N> exponent) {
-    const auto half = exponent >> 1;
-    return x * power_of_two<N>(half) * power_of_two<N>(exponent - half);
-}
-
-/// Nearest integer, ties to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no fraction bit.
-template <unsigned N>
-inline lanes<float, N> nearest_even(lanes<float, N> x) {
-    constexpr float magic = 12582912.0f;
-    return (x + magic) - magic;
+inline lanes<uint32_t, N> rank(lanes<float, N> x) {
+    const auto bits = reinterpret_cast<lanes<uint32_t, N>>(x);
+    return ((bits << 1) | (bits >> 31)) ^ 1u;
 }
 
 template <unsigned N>
-inline lanes<float, N> largest_mantissa(const block_lanes<N>& block, lanes<int32_t, N> exponent) {
-    lanes<float, N> largest = nearest_even<N>(scale<N>(block[0], 6 - exponent));
-    for (unsigned i = 1; i < block_length; ++i) {
-        const auto mantissa = nearest_even<N>(scale<N>(block[i], 6 - exponent));
-        largest = mantissa > largest ? mantissa : largest;
+inline lanes<uint32_t, N> larger(lanes<uint32_t, N> a, lanes<uint32_t, N> b) {
+    return a > b ? a : b;
+}
+
+/// FP32's exponent field, in place, of the exponent e of a block whose largest rank is given:
+/// 2^e <= max|x| < 2^(e+1). A mantissa q of +128 does not fit (-128 does), and of all bf16 values only the
+/// largest one of a binade rounds to it: then the block takes the next exponent.
+template <unsigned N>
+inline lanes<uint32_t, N> block_exponent(lanes<uint32_t, N> largest) {
+    const auto with_carry = largest + ((largest & 1u) << 17);
+    const auto kept = largest < 0x01000000u ? largest : with_carry;  // below it no mantissa overflows
+    return (kept >> 1) & 0x7F800000u;
+}
+
+/// Quantises the bf16 values of blocks whose exponents are given (see `block_exponent`) to what the matrix
+/// unit multiplies: q * 2^(e - 6), q an int8 rounded to nearest even.
+///
+/// 1.5 * 2^(e + 17), added and taken away again, leaves no smaller bit. Half of the exponent, h, is scaled
+/// away meanwhile (exactly), or that constant would overflow.
+template <unsigned N>
+struct block_scale {
+    lanes<float, N> down;      ///< 2^-h
+    lanes<float, N> constant;  ///< 1.5 * 2^(e - h + 17)
+    lanes<float, N> up;        ///< 2^h
+
+    block_scale(lanes<float, N> down, lanes<float, N> constant, lanes<float, N> up)
+        : down(down), constant(constant), up(up) {}
+    explicit block_scale(lanes<uint32_t, N> exponent) {
+        const auto field = [](unsigned biased) { return biased << 23; };
+        const auto half = (exponent >> 1) & 0x7F800000u;  // the field of h + 64
+        down = reinterpret_cast<lanes<float, N>>(field(191) - half);
+        constant = reinterpret_cast<lanes<float, N>>(exponent - half + (field(81) | 0x00400000u));
+        up = reinterpret_cast<lanes<float, N>>(half + field(63));
     }
-    return largest;
-}
 
-/// Quantises bf16 values in place to what the matrix unit multiplies, q * 2^(e - 6): e is the block
-/// exponent, 2^e <= max|x| < 2^(e+1); q an int8, rounded to nearest even. A q of +128 does not fit
-/// (-128 does): then the block takes the next exponent and is quantised again.
+    lanes<float, N> quantised(lanes<float, N> x) const { return ((x * down + constant) - constant) * up; }
+};
+
+/// Quantises blocks in place.
 template <unsigned N>
 inline void quantise(block_lanes<N>& block) {
-    using words = lanes<uint32_t, N>;
-    words largest{};
-    for (const auto& element : block) {
-        const words magnitude = reinterpret_cast<words>(element) & 0x7FFFFFFFu;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    auto exponent = reinterpret_cast<lanes<int32_t, N>>(largest >> 23) - 127;
-    const auto overflowed = largest_mantissa<N>(block, exponent) > 127.0f;
-    exponent = overflowed ? exponent + 1 : exponent;
-    for (auto& element : block)
-        element = scale<N>(nearest_even<N>(scale<N>(element, 6 - exponent)), exponent - 6);
+    auto largest = rank<N>(block[0]);
+    for (unsigned i = 1; i < block_length; ++i) largest = larger<N>(largest, rank<N>(block[i]));
+    const block_scale<N> scale(block_exponent<N>(largest));
+    for (auto& element : block) element = scale.quantised(element);
 }
 
 }  // namespace detail

@@ -52,7 +52,7 @@ inline lanes<float, N> exp2_table(lanes<float, N> x) {
 /// 2^x for x <= 0, in bf16.
 template <typename T, unsigned N>
 inline vector<T, N> exp2(const vector<float, N>& x) {
-    static_assert(std::is_same_v<T, bfloat16>, "the exp2 table gives bf16");
+    static_assert(std::is_same_v<T, bfloat16>, "aie::exp2: aie_api/elementary.hpp models the bf16 table only: add this type there");
     vector<T, N> result;
     for (unsigned i = 0; i < result.chunk_count; ++i)
         result.chunks[i] = detail::exp2_table<result.lanes_per_chunk>(x.chunks[i]);
@@ -107,7 +107,7 @@ inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
 /// tanh(x), in bf16. The table's results have at most 8 significant bits, so nothing is rounded.
 template <typename T, unsigned N>
 inline vector<T, N> tanh(const vector<float, N>& x) {
-    static_assert(std::is_same_v<T, bfloat16>, "the tanh table gives bf16");
+    static_assert(std::is_same_v<T, bfloat16>, "aie::tanh: aie_api/elementary.hpp models the bf16 table only: add this type there");
     vector<T, N> result;
     for (unsigned i = 0; i < result.chunk_count; ++i)
         result.chunks[i] = tanh_unit::evaluate<result.lanes_per_chunk>(x.chunks[i]);

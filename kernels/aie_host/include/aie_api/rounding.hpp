@@ -88,8 +88,15 @@ inline lanes<float, N> widen(lanes<uint16_t, N> bits) {
 /// Selects how this core narrows FP32 to bf16 from now on.
 inline void set_rounding(rounding_mode mode) { detail::control_register = mode; }
 
-/// The mode this core narrows with.
-inline rounding_mode get_rounding() { return detail::control_register; }
+/// The mode this core narrows with. AIE_HOST_FORCE_ROUNDING overrules every kernel, to see what another
+/// mode would buy (`python -m scripts.predict --rounding`); the device has no such switch.
+inline rounding_mode get_rounding() {
+#ifdef AIE_HOST_FORCE_ROUNDING
+    return rounding_mode::AIE_HOST_FORCE_ROUNDING;
+#else
+    return detail::control_register;
+#endif
+}
 
 }  // namespace aie
 
