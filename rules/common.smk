@@ -29,6 +29,12 @@ def kernel_of(case):
     return plan.specs[case].case.kernel
 
 
+def replaced_source(kernel):
+    """The file that replaces the kernel's own source, if the config names one."""
+    source = or_exit(lambda: settings.source_of(kernel))
+    return [source.file.as_posix()] if source else []
+
+
 def tile_options(case):
     """The method and every knob of the chosen tile, as the compile step takes them."""
     spec = plan.specs[case]

@@ -3,6 +3,7 @@ rule compile_elf:
     input:
         facts=lambda wildcards: facts_file(kernel_of(wildcards.case)),
         sources=lambda wildcards: source_files(kernel_of(wildcards.case)),
+        kernel_source=lambda wildcards: replaced_source(kernel_of(wildcards.case)),
         modules=module_files("scripts.compile_elf"),
     output:
         record="results/build/{case}/build.json",
@@ -25,4 +26,5 @@ rule compile_elf:
     shell:
         "python -m scripts.compile_elf {wildcards.case:q} --target {params.target:q}"
         " {params.tile:q} {params.reason:q} --output-dir {params.folder:q}"
+        " --kernel-source {input.kernel_source:q} --objects results/build/objects"
         " --time-limit $(( {resources.runtime} * 60 )) &> {log:q}"

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.cases.kernel_facts import load_kernel
 from scripts.errors import InputError
+from scripts.targets.kernel_source import KernelSource, kernel_source
 
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "config.schema.json"
 _WHERE = "config/config.yaml (or --config)"
@@ -26,6 +28,16 @@ class Settings:
     tiles: Mapping[str, Mapping[str, int | str]]  # case -> knobs (and method) that replace the chosen ones
     registry: str  # folder of known rows that tiles are chosen from
     minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run"
+    kernel_source: str | None = None  # mlir-air checkout whose kernel sources are built instead of our own
+    kernels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kernel -> {"source": C++ file}
+
+    def source_of(self, kernel: str) -> KernelSource | None:
+        """The source that replaces our own for `kernel`, None for our own.
+
+        Raises InputError when the checkout or the file that was named is not there.
+        """
+        given = self.kernels.get(kernel, {}).get("source") or self.kernel_source
+        return kernel_source(load_kernel(kernel), Path(given)) if given else None
 
 
 def read_settings(config: Mapping[str, Any], schema: Path = SCHEMA) -> Settings:
@@ -39,7 +51,10 @@ def read_settings(config: Mapping[str, Any], schema: Path = SCHEMA) -> Settings:
     error = best_match(Draft202012Validator(rules).iter_errors(config))
     if error is not None:
         raise InputError(f"{_WHERE}: {_complaint(error)}")
-    return Settings(**{**config, "models": tuple(config["models"])})
+    settings = Settings(**{**config, "models": tuple(config["models"])})
+    for kernel in settings.kernels:
+        settings.source_of(kernel)
+    return settings
 
 
 def _numbers(value: Any) -> Any:
