@@ -5,9 +5,8 @@
 // of C is its own chain of multiply-adds in the order of K, so no blocking of M, N or K changes a bit.
 #pragma once
 
-#include <memory>
-
 #include <aie_api/bfp16.hpp>
+#include <aie_host/large_buffer.hpp>
 #include <aie_host/launch.hpp>
 
 namespace aie_host {
@@ -18,10 +17,11 @@ class bfp16_panel {
 public:
     using bf16_row = std::array<uint16_t, Width>;
 
-    /// Room for `extent` rows of A, or columns of B, of length `depth`. Left as it comes: the threads that
-    /// fill the strips touch their pages first.
+    /// Room for `extent` rows of A, or columns of B, of length `depth`.
     bfp16_panel(unsigned extent, unsigned depth)
-        : depth_(depth), strips_(std::make_unique_for_overwrite<strip_row[]>(std::size_t{extent} / Width * depth)) {}
+        : depth_(depth),
+          stride_(depth < long_strip ? depth : depth + strip_padding),
+          strips_(make_large_buffer<strip_row>(std::size_t{extent} / Width * stride_)) {}
 
     /// The strip from step `k` on: `Width` floats a step.
     const float* strip(unsigned index, unsigned k) const { return row(index, k).lanes; }
@@ -44,7 +44,7 @@ private:
         float lanes[Width];
     };
 
-    strip_row& row(unsigned index, unsigned k) const { return strips_[std::size_t{index} * depth_ + k]; }
+    strip_row& row(unsigned index, unsigned k) const { return strips_[std::size_t{index} * stride_ + k]; }
 
     void quantise_chunk(const std::array<bf16_row, block_length>& patterns, unsigned index, unsigned k, unsigned lane) {
         aie::detail::block_lanes<chunk> block;
@@ -58,8 +58,14 @@ private:
             std::memcpy(row(index, k + i).lanes + lane, &block[i], sizeof block[i]);
     }
 
+    // Long strips of a power of two in length would all start in the same sets of a cache: what a tile reads of
+    // each is spread over it instead.
+    static constexpr unsigned long_strip = 1024;
+    static constexpr unsigned strip_padding = 256 + 16;
+
     unsigned depth_;
-    std::unique_ptr<strip_row[]> strips_;
+    unsigned stride_;
+    large_buffer<strip_row> strips_;
 };
 
 inline constexpr unsigned left_width = 8;
