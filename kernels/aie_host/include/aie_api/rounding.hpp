@@ -61,15 +61,21 @@ inline constexpr uint16_t narrow(uint32_t bits, rounding_mode mode) {
     return static_cast<uint16_t>(rounded >> 16);
 }
 
-/// FP32 lanes rounded to bf16 values, which they then hold exactly.
+/// NaNs of FP32 lanes made quiet ones with an empty lower half, as arithmetic on bf16 values gives them, so that
+/// `round` never turns one into a number.
+template <unsigned N>
+inline lanes<float, N> canonical_nan(lanes<float, N> value) {
+    const auto bits = reinterpret_cast<lanes<uint32_t, N>>(value);
+    return value != value ? reinterpret_cast<lanes<float, N>>((bits | 0x400000u) & 0xFFFF0000u) : value;
+}
+
+/// FP32 lanes rounded to bf16 values, which they then hold exactly. NaNs are canonical (`canonical_nan`).
 template <unsigned N>
 inline lanes<float, N> round(lanes<float, N> value, rounding_mode mode) {
     using words = lanes<uint32_t, N>;
     const words bits = reinterpret_cast<words>(value);
     const words rounded = mode == rounding_mode::floor ? floor_bits(bits) : conv_even_bits(bits);
-    // A NaN keeps its sign and upper payload, made quiet, so that rounding never turns it into a number.
-    const words kept = value != value ? (bits | 0x400000u) : rounded;
-    return reinterpret_cast<lanes<float, N>>(kept & 0xFFFF0000u);
+    return reinterpret_cast<lanes<float, N>>(rounded & 0xFFFF0000u);
 }
 
 /// The bf16 patterns of lanes that hold bf16 values.

@@ -120,6 +120,7 @@ inline vector<T, N> load_v(const T* source) {
             value.chunks[i] = detail::widen<width>(patterns);
         } else {
             std::memcpy(&value.chunks[i], source + i * width, sizeof value.chunks[i]);
+            if constexpr (std::is_same_v<T, float>) value.chunks[i] = detail::canonical_nan<width>(value.chunks[i]);
         }
     }
     return value;
