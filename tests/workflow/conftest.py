@@ -42,7 +42,7 @@ def planned() -> Callable[[subprocess.CompletedProcess[str]], list[str]]:
 
 @pytest.fixture(scope="session")
 def finished_run(project_copy, tmp_path_factory):
-    """The tiny model and the extra cases, run once by a session: (project, what Snakemake printed)."""
+    """The tiny model and the extra cases, run once for all tests: (project, what Snakemake printed)."""
     project = project_copy(tmp_path_factory.mktemp("finished") / "project")
     use_tiny_model(project)
     targets = ["all", *(f"results/{case}.row" for case in EXTRA_CASES)]
