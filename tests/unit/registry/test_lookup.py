@@ -45,7 +45,7 @@ def test_an_unmeasured_shape_says_what_to_run():
     assert isinstance(raised.value, UnmeasuredShape)
     message = str(raised.value)
     assert message.startswith("gemm 2048x2048x2049: no measured row")
-    assert "snakemake --cores 1 results/gemm_2048x2048x2049.row --config target=npu2" in message
+    assert "snakemake --cores 1 results/gemm_2048x2048x2049.verdict" in message
 
 
 def test_a_shape_measured_without_timing_has_no_best():
