@@ -47,7 +47,7 @@ def kernel_config(
             return {key: row[key] for key in ("method", "tile", "herd", "gflops", "mean_rel_L1")}
     path = registry_file(root, case.kernel)
     raise UnmeasuredShape(
-        f"{case.kernel} {case.shape}: no measured row in {root.name}/{path.name}; it has to be measured on NPU2; "
+        f"{case.kernel} {case.shape}: no measured row in {root.name}/{path.name}; NPU2 has to measure it; "
         f"a simulated verdict: snakemake --cores 1 results/{case.name}.verdict"
     )
 
