@@ -11,6 +11,7 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/derive_shapes.smk"
+include: "rules/preflight.smk"
 include: "rules/compile_elf.smk"
 include: "rules/run_kernel.smk"
 include: "rules/judge_verdict.smk"

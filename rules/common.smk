@@ -50,6 +50,18 @@ def tile_reason(case):
     return ["--tile-source", spec.tile_source, *note]
 
 
+def facts_of(model):
+    """kernel.yaml of each kernel that the model calls."""
+    return sorted({facts_file(planned.kernel) for planned in plan.models[model]})
+
+
+def own_tiles(model):
+    """The config's tiles for cases of the model, as the preflight step takes them."""
+    cases = plan.harness_cases(model)
+    own = {case: knobs for case, knobs in settings.tiles.items() if case in cases}
+    return [f"{case}:{','.join(f'{name}={value}' for name, value in own[case].items())}" for case in own]
+
+
 def used_by_options(case):
     """The case's call sites, as the verdict step takes them."""
     labels = plan.used_by(case)

@@ -2,6 +2,7 @@ rule derive_shapes:
     input:
         config="config/models/{model}.json",
         registry=registry_files,
+        facts=lambda wildcards: facts_of(wildcards.model),
         modules=module_files("scripts.derive_shapes"),
     output:
         plan="results/plan/{model}.tsv",

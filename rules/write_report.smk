@@ -2,6 +2,7 @@ rule write_report:
     input:
         gates="results/{model}.gates.json",
         plan="results/plan/{model}.tsv",
+        walls="results/plan/{model}.walls.tsv",
         verdicts=lambda wildcards: case_files(wildcards.model, "results/{case}.verdict"),
         registry=registry_files,
         modules=module_files("scripts.write_report"),
@@ -17,4 +18,4 @@ rule write_report:
         "Write the report of {wildcards.model}"
     shell:
         "python -m scripts.write_report {wildcards.model:q} --gates {input.gates:q} --plan {input.plan:q}"
-        " --verdicts {input.verdicts:q} --registry {params.registry:q} --output {output.report:q} &> {log:q}"
+        " --walls {input.walls:q} --verdicts {input.verdicts:q} --registry {params.registry:q} --output {output.report:q} &> {log:q}"

@@ -8,9 +8,11 @@ from pathlib import Path
 from scripts.atomic import write_text
 from scripts.errors import InputError, exit_status
 from scripts.gates.model_outcome import ModelOutcome, read_outcome
+from scripts.limits.table import read_table
 from scripts.models.plan import read_plan
 from scripts.precision.verdict import Verdict, read_verdict
 from scripts.registry.store import load_rows
+from scripts.report.preflight import preflight_section
 from scripts.report.sections import (
     ReportInput,
     blockers_section,
@@ -36,6 +38,7 @@ def render(report: ReportInput) -> str:
         _LEGEND,
         gates_section(report),
         blockers_section(report),
+        preflight_section(report.limits),
         evidence_section(report),
     ]
     return "\n\n".join(sections) + "\n"
@@ -64,6 +67,7 @@ def gather(options: argparse.Namespace) -> ReportInput:
         plan=plan,
         verdicts={verdict.case: verdict for verdict in verdicts},
         registry={kernel: load_rows(options.registry, kernel) for kernel in kernels},
+        limits=read_table(options.walls),
     )
 
 
@@ -73,6 +77,7 @@ def main() -> None:
     parser.add_argument("model", metavar="MODEL", help="the model's name, e.g. llama-3.2-1b")
     parser.add_argument("--gates", type=Path, required=True, help="results/<model>.gates.json")
     parser.add_argument("--plan", type=Path, required=True, help="results/plan/<model>.tsv")
+    parser.add_argument("--walls", type=Path, required=True, help="results/plan/<model>.walls.tsv")
     parser.add_argument("--verdicts", type=Path, nargs="*", default=[], metavar="FILE", help="<case>.verdict")
     parser.add_argument("--registry", type=Path, required=True, help="folder with the published rows")
     parser.add_argument("--output", type=Path, required=True, help="results/<model>.phase1_kernels.md")

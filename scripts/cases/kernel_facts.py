@@ -58,11 +58,19 @@ class Constraint:
     """`left relation right` must hold for a legal tile (wall) or should (hint)."""
 
     name: str
-    severity: str  # "wall" or "hint"
+    severity: str  # "wall", "hint", or for what speaks against one tile "known bad tile"
     left: Formula
     relation: str  # one of == != <= >= < >
     right: Formula
     says: str  # for a person
+
+
+@dataclass(frozen=True)
+class KnownBadTile:
+    """A tile that compiled, ran, and was silently wrong on a device."""
+
+    shape: Formula  # over the dims: where it was
+    avoid: Constraint  # over the knobs, of severity "known bad tile": what it was, == 0 for another tile
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ class KernelFacts:
     method_flags: Mapping[str, str]  # name a constraint may use -> method for which it is 1
     knobs: tuple[Knob, ...]
     constraints: tuple[Constraint, ...]
+    known_bad_tiles: tuple[KnownBadTile, ...]  # none of them is a wall: another toolchain may be right
     tile_text: str  # format string over the knobs
     tile_columns: tuple[str, ...]  # knobs a registry row keeps as its tile
     arithmetic_knobs: tuple[str, ...]  # knobs that change the result's bits; no other one does

@@ -15,6 +15,7 @@ from scripts.cases.kernel_facts import (
     HerdFacts,
     KernelFacts,
     Knob,
+    KnownBadTile,
     Method,
     UpstreamFacts,
 )
@@ -122,6 +123,7 @@ def _no_harness(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
         "methods",
         "knobs",
         "constraints",
+        "known_bad_tiles",
         "tile_columns",
         "arithmetic_knobs",
         "sources",
@@ -156,6 +158,7 @@ def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
         "method_flags": flags,
         "knobs": knobs,
         "constraints": _constraints(fields, variables | set(flags)),
+        "known_bad_tiles": _known_bad_tiles(fields, set(dims), {knob.name for knob in knobs}),
         "tile_text": fields.get("tile_text", str),
         "tile_columns": tuple(fields.get("tile_columns", list)),
         "arithmetic_knobs": tuple(fields.get("arithmetic_knobs", list, [])),
@@ -226,6 +229,21 @@ def _constraint(section: _Fields, variables: set[str]) -> Constraint:
     left, right = section.formula("left", variables), section.formula("right", variables)
     name, says = section.get("name", str), section.get("says", str)
     return Constraint(name=name, severity=severity, left=left, relation=relation, right=right, says=says)
+
+
+def _known_bad_tiles(fields: _Fields, dims: set[str], knobs: set[str]) -> tuple[KnownBadTile, ...]:
+    return tuple(
+        _known_bad_tile(_Fields(f"{fields.where}: known_bad_tiles[{index}]", raw), dims, knobs)
+        for index, raw in enumerate(fields.get("known_bad_tiles", list, []))
+    )
+
+
+def _known_bad_tile(section: _Fields, dims: set[str], knobs: set[str]) -> KnownBadTile:
+    mean, right = section.number("mean_rel_L1"), section.get("right", str)
+    says = f"silently wrong on a device (mean_rel_L1 {mean:g}); right: {right}"
+    tile = section.formula("tile", knobs)
+    avoid = Constraint("known bad tile", "known bad tile", tile, "==", Formula("0"), says)
+    return KnownBadTile(shape=section.formula("shape", dims), avoid=avoid)
 
 
 def _upstream(fields: _Fields, variables: set[str]) -> UpstreamFacts:

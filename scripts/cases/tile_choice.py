@@ -14,9 +14,10 @@ from scripts.cases.legal_tiles import (
     method_flags,
     nearest_legal,
     unmet_constraints,
+    walls,
 )
 from scripts.cases.overrides import checked_overrides
-from scripts.cases.walls import broken_constraints, find_wall, wall_text
+from scripts.cases.walls import broken_constraints, find_wall, known_bad, wall_text
 from scripts.errors import InputError
 
 
@@ -102,7 +103,8 @@ def _searched(case: Case, facts: KernelFacts, rows: Sequence[KnownRow], method: 
     row = nearest_row(case, facts, rows, method)
     wanted = row_knobs(facts, row) if row else {knob.name: knob.default for knob in facts.knobs}
     fixed = {**case.dims, **method_flags(facts, method)}
-    knobs = nearest_legal(facts, fixed, wanted)
+    checks = [*walls(facts), *known_bad(facts, case.dims)]
+    knobs = nearest_legal(facts, fixed, wanted, constraints=checks)
     if knobs is None:
         unmet = "; ".join(
             f"{each.name}, {each.left.text} {each.relation} {each.right.text} ({each.says})"

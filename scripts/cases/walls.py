@@ -28,7 +28,13 @@ def broken_constraints(facts: KernelFacts, variables: Mapping[str, float]) -> li
 
 def hints(facts: KernelFacts, variables: Mapping[str, float]) -> list[Constraint]:
     """Soft constraints that `variables` break: seen to go wrong on a device, but not always."""
-    return [each for each in facts.constraints if each.severity == "hint" and not holds(each, variables)]
+    soft = [*(each for each in facts.constraints if each.severity == "hint"), *known_bad(facts, variables)]
+    return [each for each in soft if not holds(each, variables)]
+
+
+def known_bad(facts: KernelFacts, dims: Mapping[str, float]) -> list[Constraint]:
+    """What a tile of this shape has to avoid, because it was silently wrong on a device."""
+    return [tile.avoid for tile in facts.known_bad_tiles if tile.shape(dims)]
 
 
 def find_wall(case: Case, knobs: Mapping[str, int], method: str | None) -> Wall | None:

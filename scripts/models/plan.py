@@ -1,12 +1,13 @@
 """The plan of a model: one row per case, with the calls that need it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from scripts.cases.case import make_case, parse_case
 from scripts.cases.kernel_facts import load_kernel
 from scripts.errors import InputError
+from scripts.models.weights import Weight
 
 PREFILL, DECODE = "prefill", "decode"
 _SITE_SEPARATOR = "; "
@@ -14,13 +15,16 @@ _SITE_SEPARATOR = "; "
 
 @dataclass(frozen=True)
 class CallSite:
-    """One call of a kernel in a model."""
+    """A call of a kernel in a model, or several of one shape side by side."""
 
     kernel: str
     case_name: str
     phase: str  # "prefill" or "decode"
     site: str  # where in the model, e.g. "Gate/Up proj"
     source: str  # "harness" or "diagnosis": what can say that it is right
+    weights: tuple[Weight, ...] = ()  # what it reads besides activations, in one layer
+    layers: int = 1  # layers that hold this call
+    notes: tuple[str, ...] = ()  # what is special about it, e.g. "seq 241 padded to 256"
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,22 @@ class PlannedCase:
 COLUMNS = tuple(field.name for field in fields(PlannedCase))
 
 
-def call(kernel: str, phase: str, site: str, **dims: int | str) -> CallSite:
+def call(
+    kernel: str,
+    phase: str,
+    site: str,
+    weights: tuple[Weight, ...] = (),
+    notes: tuple[str, ...] = (),
+    **dims: int | str,
+) -> CallSite:
     """A call of `kernel` with a shape of these dims. Raises InputError for dims the kernel does not have."""
     case = make_case(kernel, **dims)
-    return CallSite(kernel, case.name, phase, site, load_kernel(kernel).signal)
+    return CallSite(kernel, case.name, phase, site, load_kernel(kernel).signal, weights, notes=notes)
+
+
+def in_layers(sites: Iterable[CallSite], layers: int) -> list[CallSite]:
+    """The calls of one layer as those of `layers` equal ones."""
+    return [replace(site, layers=layers) for site in sites]
 
 
 def merge(sites: Iterable[CallSite]) -> list[PlannedCase]:
@@ -61,15 +77,24 @@ def _row(calls: Sequence[CallSite]) -> PlannedCase:
     """The row of calls that share one case."""
     case = parse_case(calls[0].case_name)
     phases = [phase for phase in (PREFILL, DECODE) if any(each.phase == phase for each in calls)]
-    names = tuple(dict.fromkeys(each.site for each in calls))
-    return PlannedCase(case.kernel, case.shape, case.name, "+".join(phases), _joined(names), calls[0].source)
+    names = tuple(dict.fromkeys(_site_text(site, notes) for site, notes in _joined(calls)))
+    return PlannedCase(case.kernel, case.shape, case.name, "+".join(phases), names, calls[0].source)
 
 
-def _joined(sites: tuple[str, ...]) -> tuple[str, ...]:
-    """Q and O projections of one shape are one site, `Q/O proj`, as the published tables have it."""
-    if not {"Q proj", "O proj"} <= set(sites):
-        return sites
-    return tuple("Q/O proj" if site == "Q proj" else site for site in sites if site != "O proj")
+def _joined(calls: Sequence[CallSite]) -> list[tuple[str, tuple[str, ...]]]:
+    """Sites and notes; Q and O projections of one shape are `Q/O proj`, as the published tables have it."""
+    sites = list(dict.fromkeys((each.site, each.notes) for each in calls))
+    for notes in {notes for _, notes in sites}:
+        query, output = ("Q proj", notes), ("O proj", notes)
+        if query in sites and output in sites:
+            sites[sites.index(query)] = ("Q/O proj", notes)
+            sites.remove(output)
+    return sites
+
+
+def _site_text(site: str, notes: tuple[str, ...]) -> str:
+    """The site as the plan has it, e.g. `residual (seq 241 padded to 256)`."""
+    return f"{site} ({', '.join(notes)})" if notes else site
 
 
 def plan_text(plan: Sequence[PlannedCase], extra: Sequence[dict[str, str]] = ()) -> str:

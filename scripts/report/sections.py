@@ -9,6 +9,7 @@ import pandas as pd
 from scripts.cases.kernel_facts import load_kernel
 from scripts.gates.four_gates import NO_SIGNAL, Gate
 from scripts.gates.model_outcome import ModelOutcome
+from scripts.limits.findings import Finding
 from scripts.models.plan import PlannedCase
 from scripts.precision.numeric_failure import in_tier
 from scripts.precision.verdict import Status, Verdict
@@ -31,6 +32,7 @@ class ReportInput:
     plan: Sequence[PlannedCase]
     verdicts: Mapping[str, Verdict]  # by case
     registry: Mapping[str, Sequence[Row]]  # rows of the shared registry, by kernel
+    limits: Sequence[Finding] = ()  # what the preflight says
 
 
 def case_sections(report: ReportInput) -> list[str]:

@@ -13,6 +13,8 @@ from scripts.cases.kernel_facts import harness_kernels, load_kernel
 from scripts.cases.tile_choice import CaseSpec, choose_spec
 from scripts.derive_shapes import plan_model
 from scripts.errors import InputError
+from scripts.limits.findings import findings
+from scripts.limits.table import summary
 from scripts.models.plan import PlannedCase
 from scripts.registry.store import load_rows
 from scripts.workflow.requested import Requested
@@ -32,6 +34,11 @@ class Plan:
     def harness_cases(self, model: str) -> list[str]:
         """Names of the model's cases that have a harness, in order of the plan."""
         return [planned.case for planned in self.models[model] if planned.source == "harness"]
+
+    def preflight(self, model: str) -> str:
+        """What is known of the model's cases before a compile, in a few words."""
+        cases = [planned for planned in self.models[model] if planned.source == "harness"]
+        return summary([found for case in cases for found in findings(case, self.specs[case.case])])
 
     def used_by(self, case: str) -> list[str]:
         """Call sites of `case`, e.g. "llama-3.2-1b prefill Gate/Up proj"; none for a case no model needs."""

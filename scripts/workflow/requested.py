@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 _CASE_FILE = re.compile(r"results/([^/]+)\.(?:log|verdict|row)")
 _CASE_BUILD = re.compile(r"results/build/([^/]+)/build\.json")
 _MODEL_FILE = re.compile(r"results/([^/]+)\.(?:gates\.json|phase1_kernels\.md)")
-_MODEL_PLAN = re.compile(r"results/plan/([^/]+)\.tsv")
+_MODEL_PLAN = re.compile(r"results/plan/([^/]+?)(?:\.walls)?\.tsv")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-_MESSAGE = re.compile(r"^Job \d+: (.+)$", re.MULTILINE)
+# Up to a colon: what follows tells more of the job.
+_MESSAGE = re.compile(r"^Job \d+: ([^:\n]+)", re.MULTILINE)
 _FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 
 # One small case of each kernel that the tiny model does not call, and two of the toy kernel.

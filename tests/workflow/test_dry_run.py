@@ -17,9 +17,18 @@ def test_the_default_model_as_the_project_comes(project, planned) -> None:
         "Apply the gates to llama-3.2-1b",
         "Derive the cases of llama-3.2-1b",
         "Enforce the gates",
+        "Preflight llama-3.2-1b",
         "Write the report of llama-3.2-1b",
     ]
     assert "Run gemm_2048x8192x2048" in jobs
+
+
+def test_a_dry_run_shows_what_is_known_before_a_compile(project) -> None:
+    """The stride of the Gate/Up projection of a wide model is beyond what is sure to place."""
+    dry = project.snakemake("-n", "--config", "models=[qwen3-1.7b]")
+    assert re.search(
+        r"Preflight qwen3-1\.7b: 19 cases, \d+ limits: 2 hint, 1 idle tiles$", dry.stdout, re.MULTILINE
+    )
 
 
 def test_a_dry_run_writes_no_result(project) -> None:

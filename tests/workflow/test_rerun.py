@@ -82,6 +82,7 @@ def test_a_model_config(finished, rerun) -> None:
             *(f"{step} gemv_8192x2048" for step in ("Compile", "Run", "Judge", "Record")),
             *(f"{step} gemv_2048x2048" for step in ("Judge", "Record")),
             "Derive the cases of tiny",
+            "Preflight tiny",
             *MODEL_END,
         ]
     )
@@ -89,7 +90,7 @@ def test_a_model_config(finished, rerun) -> None:
 
 def test_a_field_of_the_config_that_no_case_depends_on(finished, rerun) -> None:
     finished.replace("config/models/tiny.json", '"num_hidden_layers": 2', '"num_hidden_layers": 3')
-    assert rerun(finished) == sorted(["Derive the cases of tiny", *MODEL_END])
+    assert rerun(finished) == sorted(["Derive the cases of tiny", "Preflight tiny", *MODEL_END])
 
 
 def test_a_module_of_one_step(finished, rerun) -> None:
@@ -120,5 +121,5 @@ def test_another_model_repeats_no_case_that_is_done(finished, planned) -> None:
     twin = (finished.root / "config" / "models" / "tiny.json").read_text()
     (finished.root / "config" / "models" / "twin.json").write_text(twin)
     jobs = planned(finished.snakemake("-n", "all", "--config", "models=[tiny,twin]"))
-    assert steps(jobs) == {"Derive", "Judge", "Record", "Apply", "Write", "Enforce"}
+    assert steps(jobs) == {"Derive", "Preflight", "Judge", "Record", "Apply", "Write", "Enforce"}
     assert "Derive the cases of twin" in jobs and "Derive the cases of tiny" not in jobs

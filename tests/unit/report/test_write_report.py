@@ -12,6 +12,8 @@ from scripts.cases.case import parse_case
 from scripts.errors import InputError
 from scripts.gates.four_gates import CaseEvidence, evaluate
 from scripts.gates.model_outcome import model_outcome
+from scripts.limits.findings import Finding
+from scripts.limits.table import table_text
 from scripts.models.plan import PlannedCase, plan_text
 from scripts.precision.judge import judge
 from scripts.precision.verdict import Verdict
@@ -26,6 +28,15 @@ PLAN = [
     PlannedCase("rope", "512x64", ROPE, "prefill+decode", ("RoPE-Q", "RoPE-K"), "harness"),
     PlannedCase("rmsnorm", "1x2048", NORM, "decode", ("RMSNorm",), "harness"),
     PlannedCase("gemv_add", "2048x2048", FUSED, "decode", ("O proj",), "diagnosis"),
+]
+LIMITS = [
+    Finding(GEMM, "L1", "wall", "4 * tile_m", "256", "<= 65536", "ok", "-", "64 KiB of L1 a tile"),
+    Finding(
+        GEMM, "stride", "hint", "tile_k_l2 * N", "1310720", "<= 1048576", "hint", "tile 64/128", "DMA stride"
+    ),
+    Finding(ROPE, "padding", "padding", "seq", "241", "-> 256", "padded", "seq 241 padded to 256", "no tile"),
+    Finding(NORM, "padding", "padding", "seq", "241", "-> 256", "padded", "seq 241 padded to 256", "no tile"),
+    Finding(NORM, "herd fit", "herd", "herd_x", "1", ">= 8", "idle tiles", "M = 1 rows", "tiles in use"),
 ]
 
 
@@ -56,7 +67,9 @@ class Inputs:
         for path, verdict in zip(files, verdicts, strict=True):
             path.write_text(verdict.as_json())
         registry = ROOT / "docs" / "kernel_registry"
-        return Namespace(model=model, gates=gates, plan=plan, verdicts=files, registry=registry)
+        walls = self.folder / "walls.tsv"
+        walls.write_text(table_text(LIMITS))
+        return Namespace(model=model, gates=gates, plan=plan, walls=walls, verdicts=files, registry=registry)
 
     def __call__(self, *verdicts: Verdict) -> list[str]:
         return render(gather(self.write(*verdicts))).splitlines()
@@ -191,10 +204,22 @@ def test_gates_of_another_plan_are_refused(report: Inputs) -> None:
 def test_the_command_line_writes_the_same_report(report: Inputs) -> None:
     options, output = report.write(passing_verdict(GEMM)), report.folder / "out" / "r.md"
     command = [sys.executable, "-m", "scripts.write_report", MODEL, "--verdicts", *map(str, options.verdicts)]
-    for name in ("gates", "plan", "registry"):
+    for name in ("gates", "plan", "walls", "registry"):
         command += [f"--{name}", str(getattr(options, name))]
     finished = subprocess.run(
         [*command, "--output", str(output)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert finished.returncode == 0, finished.stderr
     assert output.read_text() == render(gather(options))
+
+
+def test_preflight_names_what_does_not_hold_by_itself(report: Inputs) -> None:
+    lines = section(report(passing_verdict(GEMM)), "Preflight")
+    assert lines == [
+        "",
+        "5 limits of 3 cases were checked before a compile; all others hold.",
+        "",
+        f"- hint, stride: `tile_k_l2 * N` = 1310720, <= 1048576 is safe (DMA stride); tile 64/128: `{GEMM}`",
+        f"- padded, seq 241 padded to 256: `{ROPE}`, `{NORM}`",
+        "",
+    ]

@@ -55,6 +55,20 @@ def test_a_case_that_no_model_needs_and_a_model_that_is_not_configured() -> None
     assert plan.harness_cases("qwen3-0.6b")
 
 
+def test_three_models_are_their_union() -> None:
+    names = ("llama-3.2-1b", "qwen3-0.6b", "qwen3-1.7b")
+    plan = make_plan(settings(models=names), NOTHING)
+    alone = {name: make_plan(settings(models=(name,)), NOTHING) for name in names}
+    assert set(plan.specs) == set().union(*(each.specs for each in alone.values()))
+    for case in plan.specs:
+        assert plan.used_by(case) == [label for name in names for label in alone[name].used_by(case)]
+
+
+def test_the_preflight_of_a_model_in_a_few_words() -> None:
+    words = make_plan(settings(), NOTHING).preflight("llama-3.2-1b")
+    assert words.startswith("16 cases, ") and words.endswith(" limits: 1 hint, 1 idle tiles")
+
+
 def test_an_override_replaces_the_tile_of_its_case_only() -> None:
     before = make_plan(settings(), NOTHING).specs
     after = make_plan(settings(tiles={"silu_and_mul_16777216": {"tile_n": 2048}}), NOTHING).specs

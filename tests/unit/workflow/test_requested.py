@@ -24,9 +24,14 @@ def test_a_name_that_is_no_case_is_kept_for_the_refusal() -> None:
 
 def test_models_by_every_file_a_rule_makes_of_them() -> None:
     requested = requested_targets(
-        ["results/a-1.5b.gates.json", "results/b.phase1_kernels.md", "results/plan/c.tsv"]
+        [
+            "results/a-1.5b.gates.json",
+            "results/b.phase1_kernels.md",
+            "results/plan/c.tsv",
+            "results/plan/d.walls.tsv",
+        ]
     )
-    assert requested.models == ("a-1.5b", "b", "c")
+    assert requested.models == ("a-1.5b", "b", "c", "d")
     assert requested.cases == ()
 
 
