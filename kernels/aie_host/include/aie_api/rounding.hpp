@@ -5,8 +5,10 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace aie {
 
@@ -50,7 +52,7 @@ inline constexpr uint32_t floor_bits(uint32_t bits) {
 
 template <typename U>
 inline U floor_bits(U bits) {
-    return bits + (reinterpret_cast<U>(reinterpret_cast<decltype(bits > bits)>(bits) >> 31) >> 16);
+    return reinterpret_cast<decltype(bits > bits)>(bits) < 0 ? bits + 0xFFFFu : bits;
 }
 
 inline constexpr bool is_nan_bits(uint32_t bits) { return (bits & 0x7FFFFFFFu) > 0x7F800000u; }
@@ -78,15 +80,25 @@ inline lanes<float, N> round(lanes<float, N> value, rounding_mode mode) {
     return reinterpret_cast<lanes<float, N>>(rounded & 0xFFFF0000u);
 }
 
+// Between the two widths lanes are shuffled, not converted: a bf16 pattern is the upper half of its FP32 lane, and
+// compilers take a conversion apart into halves of a register. The lower half comes first, as on every
+// little-endian machine.
+
 /// The bf16 patterns of lanes that hold bf16 values.
 template <unsigned N>
 inline lanes<uint16_t, N> narrow(lanes<float, N> value) {
-    return __builtin_convertvector(reinterpret_cast<lanes<uint32_t, N>>(value) >> 16, lanes<uint16_t, N>);
+    const auto halves = reinterpret_cast<lanes<uint16_t, 2 * N>>(value);
+    return [&]<std::size_t... lane>(std::index_sequence<lane...>) {
+        return __builtin_shufflevector(halves, halves, (2 * lane + 1)...);
+    }(std::make_index_sequence<N>());
 }
 
 template <unsigned N>
 inline lanes<float, N> widen(lanes<uint16_t, N> bits) {
-    return reinterpret_cast<lanes<float, N>>(__builtin_convertvector(bits, lanes<uint32_t, N>) << 16);
+    const auto doubled = [&]<std::size_t... half>(std::index_sequence<half...>) {
+        return __builtin_shufflevector(bits, bits, (half / 2)...);
+    }(std::make_index_sequence<2 * N>());
+    return reinterpret_cast<lanes<float, N>>(reinterpret_cast<lanes<uint32_t, N>>(doubled) & 0xFFFF0000u);
 }
 
 }  // namespace detail
