@@ -82,6 +82,62 @@ inline constexpr std::array<piece, 4> calibrated = {{
 inline constexpr float saturated_from = 3.0f;
 inline constexpr float units_per_one = 256.0f;
 
+/// Slope and intercept of the piece each magnitude lies in; flat at 1 from `saturated_from` on.
+template <unsigned N>
+struct line {
+    detail::lanes<float, N> slope;
+    detail::lanes<float, N> intercept;
+};
+
+template <unsigned N>
+inline line<N> chosen_by_comparison(detail::lanes<float, N> magnitude) {
+    using floats = detail::lanes<float, N>;
+    line<N> chosen{floats{}, floats{} + units_per_one};
+    for (unsigned i = calibrated.size(); i-- > 0;) {
+        const auto below = magnitude < (i + 1 < calibrated.size() ? calibrated[i + 1].from : saturated_from);
+        chosen.slope = below ? floats{} + calibrated[i].slope() : chosen.slope;
+        chosen.intercept = below ? floats{} + calibrated[i].intercept() : chosen.intercept;
+    }
+    return chosen;
+}
+
+#if __has_builtin(__builtin_shuffle)
+// Every segment starts where the exponent or the first mantissa bit changes, so those bits are an index. It is taken
+// modulo N: from the 0.5 of the first segment to the 3 of saturation there are six values, which any N of 8 and more
+// tells apart. What lies below the first segment reads any of them.
+inline constexpr unsigned index_shift = 22;
+inline constexpr unsigned saturated_index = std::bit_cast<uint32_t>(saturated_from) >> index_shift;
+
+template <unsigned N>
+constexpr std::array<piece, N> pieces_by_index() {
+    std::array<piece, N> pieces;
+    pieces.fill({saturated_from, units_per_one, units_per_one, 1.0f});
+    for (unsigned index = std::bit_cast<uint32_t>(calibrated[0].from) >> index_shift; index < saturated_index; ++index)
+        for (const piece& segment : calibrated)
+            if (segment.from <= std::bit_cast<float>(index << index_shift)) pieces[index % N] = segment;
+    return pieces;
+}
+
+template <unsigned N>
+inline line<N> chosen_by_index(detail::lanes<float, N> magnitude) {
+    static constexpr auto pieces = pieces_by_index<N>();
+    const auto index = reinterpret_cast<detail::lanes<uint32_t, N>>(magnitude) >> index_shift;
+    const auto piece_index = index < saturated_index ? index : decltype(index){} + saturated_index;
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        constexpr detail::lanes<float, N> slopes{pieces[i].slope()...}, intercepts{pieces[i].intercept()...};
+        return line<N>{__builtin_shuffle(slopes, piece_index), __builtin_shuffle(intercepts, piece_index)};
+    }(std::make_index_sequence<N>());
+}
+#endif
+
+template <unsigned N>
+inline line<N> chosen_piece(detail::lanes<float, N> magnitude) {
+#if __has_builtin(__builtin_shuffle)
+    if constexpr (N >= 8) return chosen_by_index<N>(magnitude);
+#endif
+    return chosen_by_comparison<N>(magnitude);
+}
+
 template <unsigned N>
 inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
     using words = detail::lanes<uint32_t, N>;
@@ -90,13 +146,8 @@ inline detail::lanes<float, N> evaluate(detail::lanes<float, N> x) {
     const words sign = bits & 0x80000000u;
     const floats magnitude = reinterpret_cast<floats>(bits & 0x7FFF0000u);
     // Slopes and intercepts have few bits and the argument has 8, so this is the piece, unrounded.
-    floats slope{}, intercept = floats{} + units_per_one;
-    for (unsigned i = calibrated.size(); i-- > 0;) {
-        const auto below = magnitude < (i + 1 < calibrated.size() ? calibrated[i + 1].from : saturated_from);
-        slope = below ? floats{} + calibrated[i].slope() : slope;
-        intercept = below ? floats{} + calibrated[i].intercept() : intercept;
-    }
-    const floats units = magnitude * slope + intercept;
+    const line<N> segment = chosen_piece<N>(magnitude);
+    const floats units = magnitude * segment.slope + segment.intercept;
     const floats cut = __builtin_convertvector(__builtin_convertvector(units, detail::lanes<int32_t, N>), floats);
     const floats result = magnitude < calibrated[0].from ? magnitude : cut / units_per_one;
     return reinterpret_cast<floats>(reinterpret_cast<words>(result) | sign);
