@@ -22,11 +22,13 @@ struct core_position {
     unsigned herd_x, herd_y;
 };
 
-/// Calls `work(index)` for every index below `count`, on `threads` host threads.
-template <typename Work>
-void parallel_for(unsigned count, unsigned threads, Work work) {
+/// Calls `work(index)` for every index below `count`, on `threads` host threads, each with a `work` of its own that
+/// it gets from `make_work()`.
+template <typename MakeWork>
+void parallel_workers(unsigned count, unsigned threads, MakeWork make_work) {
     std::atomic<unsigned> next{0};
     const auto loop = [&] {
+        auto work = make_work();
         for (unsigned index; (index = next.fetch_add(1, std::memory_order_relaxed)) < count;) work(index);
     };
     std::vector<std::thread> others;
@@ -35,12 +37,21 @@ void parallel_for(unsigned count, unsigned threads, Work work) {
     for (auto& other : others) other.join();
 }
 
-/// Runs `segment(iteration)` for every launch iteration, for kernels whose cores share what the segment stages.
-template <typename Segment>
-void launch_segments(extent iterations, unsigned threads, Segment segment) {
-    parallel_for(iterations.count(), threads, [&](unsigned index) {
-        aie::set_rounding(aie::rounding_mode::floor);
-        segment(extent{index / iterations.y, index % iterations.y});
+/// Calls `work(index)` for every index below `count`, on `threads` host threads.
+template <typename Work>
+void parallel_for(unsigned count, unsigned threads, Work work) {
+    parallel_workers(count, threads, [&] { return [&](unsigned index) { work(index); }; });
+}
+
+/// Plays every launch iteration, row by row, for kernels whose cores share what the segment stages: each host thread
+/// calls the segment it gets from `make_segment()`.
+template <typename MakeSegment>
+void launch_segments(extent iterations, unsigned threads, MakeSegment make_segment) {
+    parallel_workers(iterations.count(), threads, [&] {
+        return [&, segment = make_segment()](unsigned index) mutable {
+            aie::set_rounding(aie::rounding_mode::floor);
+            segment(extent{index / iterations.y, index % iterations.y});
+        };
     });
 }
 

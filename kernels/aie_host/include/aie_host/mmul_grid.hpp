@@ -26,6 +26,9 @@ public:
     /// The strip from step `k` on: `Width` floats a step.
     const float* strip(unsigned index, unsigned k) const { return row(index, k).lanes; }
 
+    /// From one strip to the next, in floats.
+    std::size_t strip_floats() const { return std::size_t{stride_} * Width; }
+
     /// Quantises the strip's blocks of 8 along K. `load(k)` gives bf16 patterns of K in [k, k + 8), a lane
     /// a row of A or column of B.
     template <typename Load>
@@ -169,18 +172,36 @@ struct k_offset {
     unsigned right;
 };
 
+namespace detail {
+
+inline constexpr std::size_t cache_line = 64;
+
+/// Asks for the `part`-th of `parts` equal parts of `bytes` bytes from `first` on. An address that is not there is ignored.
+inline void prefetch_part(const float* first, std::size_t bytes, unsigned part, unsigned parts) {
+    const char* address = reinterpret_cast<const char*>(first);
+    for (std::size_t at = bytes * part / parts; at < bytes * (part + 1) / parts; at += cache_line)
+        __builtin_prefetch(address + at, 0, 2);
+}
+
+}  // namespace detail
+
 /// C[rows, columns] += A * B over `depth` steps of K, for the tile whose first row and column are
 /// given. Rows are a multiple of 8, columns of 16; C is FP32, row by row.
 inline void mac_tile(const left_panel& a, unsigned first_row, unsigned rows, const right_panel& b,
                      unsigned first_column, unsigned columns, k_offset first_k, unsigned depth, float* c,
                      std::size_t c_stride) {
     constexpr unsigned wide = detail::strips_at_once;
+    const std::size_t strip_bytes = std::size_t{depth} * right_width * sizeof(float);
     for (unsigned column = 0; column < columns;) {
         const unsigned strips = std::min(wide, (columns - column) / right_width);
         const float* right[wide];
         for (unsigned i = 0; i < strips; ++i)
             right[i] = b.strip((first_column + column) / right_width + i, first_k.right);
+        const bool last = column + strips * right_width >= columns;
         for (unsigned row = 0; row < rows; row += left_width) {
+            // While these strips are multiplied, the next ones come nearer, a part with every eight rows.
+            for (unsigned i = 0; i < strips && !last; ++i)
+                detail::prefetch_part(right[i] + strips * b.strip_floats(), strip_bytes, row / left_width, rows / left_width);
             const float* left = a.strip((first_row + row) / left_width, first_k.left);
             float* block = c + row * c_stride + column;
             if (strips == wide)
