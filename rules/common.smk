@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from scripts.cases.kernel_facts import harness_kernels
+from scripts.cases.kernel_facts import diagnosis_kernels, harness_kernels
 from scripts.errors import exit_status
 from scripts.targets.attempts import failed_attempts, failed_builds
 from scripts.targets.interface import target_named
@@ -57,7 +57,7 @@ def facts_of(model):
 
 def own_tiles(model):
     """The config's tiles for cases of the model, as the preflight step takes them."""
-    cases = plan.harness_cases(model)
+    cases = plan.cases(model)
     own = {case: knobs for case, knobs in settings.tiles.items() if case in cases}
     return [f"{case}:{','.join(f'{name}={value}' for name, value in own[case].items())}" for case in own]
 
@@ -74,8 +74,18 @@ def folder_of(files):
 
 
 def case_files(model, pattern):
-    """`pattern` for every case of the model that has a harness."""
-    return expand(pattern, case=plan.harness_cases(model))
+    """`pattern` for every case of the model."""
+    return expand(pattern, case=plan.cases(model))
+
+
+def diagnosis_files(models):
+    """The diagnosis of each of the models that needs one."""
+    return expand("results/{model}.diagnosis.json", model=filter(plan.has_diagnosis, models))
+
+
+def case_pattern(kernels):
+    """The names of all cases of the kernels, as a regular expression. Shapes start with a number."""
+    return f"(?:{'|'.join(kernels)})_[0-9][^/]*"
 
 
 use_own_python()
@@ -88,5 +98,5 @@ registry_files = or_exit(lambda: known_row_files(settings.registry))
 
 
 wildcard_constraints:
-    case=f"(?:{'|'.join(harness_kernels())})_[^/]+",
+    case=case_pattern([*harness_kernels(), *diagnosis_kernels()]),
     model="|".join(map(re.escape, plan.models)),

@@ -10,6 +10,8 @@ rule run_kernel:
         ),
     output:
         log="results/{case}.log",
+    wildcard_constraints:
+        case=case_pattern(harness_kernels()),
     log:
         "results/logs/run_kernel/{case}.log",
     conda:

@@ -3,6 +3,7 @@ rule write_report:
         gates="results/{model}.gates.json",
         plan="results/plan/{model}.tsv",
         walls="results/plan/{model}.walls.tsv",
+        diagnosis=lambda wildcards: diagnosis_files([wildcards.model]),
         verdicts=lambda wildcards: case_files(wildcards.model, "results/{case}.verdict"),
         registry=registry_files,
         modules=module_files("scripts.write_report"),
@@ -18,4 +19,4 @@ rule write_report:
         "Write the report of {wildcards.model}"
     shell:
         "python -m scripts.write_report {wildcards.model:q} --gates {input.gates:q} --plan {input.plan:q}"
-        " --walls {input.walls:q} --verdicts {input.verdicts:q} --registry {params.registry:q} --output {output.report:q} &> {log:q}"
+        " --walls {input.walls:q} --diagnosis {input.diagnosis:q} --verdicts {input.verdicts:q} --registry {params.registry:q} --output {output.report:q} &> {log:q}"

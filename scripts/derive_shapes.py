@@ -36,7 +36,7 @@ def registry_tiers(registry: Path) -> dict[str, str]:
 
 
 def tile_columns(plan: list[PlannedCase], registry: Path) -> list[dict[str, str]]:
-    """Tile and herd of each row of the plan, `-` for a kernel without a harness.
+    """Tile and herd of each row of the plan.
 
     Raises InputError when no legal tile fits a shape.
     """
@@ -44,8 +44,6 @@ def tile_columns(plan: list[PlannedCase], registry: Path) -> list[dict[str, str]
 
 
 def _tile(row: PlannedCase, registry: Path) -> dict[str, str]:
-    if row.source != "harness":
-        return {"tile": "-", "herd": "-"}
     spec = choose_spec(parse_case(row.case), load_rows(registry, row.kernel) if registry.is_dir() else [])
     return {"tile": spec.tile_text, "herd": f"{spec.herd[0]}x{spec.herd[1]}"}
 

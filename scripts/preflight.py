@@ -32,7 +32,7 @@ def check_model(config: Path, seq_len: int, registry: Path, tiles: Overrides) ->
     def rows(kernel: str) -> list:
         return load_rows(registry, kernel) if registry.is_dir() else []
 
-    plan = [row for row in plan_model(config, seq_len, registry) if row.source == "harness"]
+    plan = plan_model(config, seq_len, registry)
     specs = {row.case: _spec(row, rows(row.kernel), tiles.get(row.case)) for row in plan}
     of_cases = [found for row in plan for found in findings(row, specs[row.case])]
     return [*launch_limits(load_config(config)), *of_cases]

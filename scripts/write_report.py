@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scripts.atomic import write_text
+from scripts.diagnosis.document import Diagnosis, read_diagnosis
 from scripts.errors import InputError, exit_status
 from scripts.gates.model_outcome import ModelOutcome, read_outcome
 from scripts.limits.table import read_table
 from scripts.models.plan import read_plan
 from scripts.precision.verdict import Verdict, read_verdict
 from scripts.registry.store import load_rows
+from scripts.report.layers import layers_section
 from scripts.report.preflight import preflight_section
 from scripts.report.sections import (
     ReportInput,
@@ -36,12 +38,13 @@ def render(report: ReportInput) -> str:
         title,
         *case_sections(report),
         _LEGEND,
+        layers_section(report.diagnosis),
         gates_section(report),
         blockers_section(report),
         preflight_section(report.limits),
         evidence_section(report),
     ]
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def check_model(outcome: ModelOutcome, verdicts: Sequence[Verdict], options: argparse.Namespace) -> None:
@@ -68,7 +71,20 @@ def gather(options: argparse.Namespace) -> ReportInput:
         verdicts={verdict.case: verdict for verdict in verdicts},
         registry={kernel: load_rows(options.registry, kernel) for kernel in kernels},
         limits=read_table(options.walls),
+        diagnosis=_diagnosis(options),
     )
+
+
+def _diagnosis(options: argparse.Namespace) -> Diagnosis | None:
+    """The model's diagnosis, if it has one. Raises InputError when it is of another model."""
+    if options.diagnosis is None:
+        return None
+    diagnosis = read_diagnosis(options.diagnosis)
+    if diagnosis.model != options.model:
+        raise InputError(
+            f"{options.diagnosis}: field model is {diagnosis.model!r}; allowed: {options.model!r}"
+        )
+    return diagnosis
 
 
 def main() -> None:
@@ -78,6 +94,9 @@ def main() -> None:
     parser.add_argument("--gates", type=Path, required=True, help="results/<model>.gates.json")
     parser.add_argument("--plan", type=Path, required=True, help="results/plan/<model>.tsv")
     parser.add_argument("--walls", type=Path, required=True, help="results/plan/<model>.walls.tsv")
+    parser.add_argument(
+        "--diagnosis", type=Path, nargs="?", help="results/<model>.diagnosis.json, if it has one"
+    )
     parser.add_argument("--verdicts", type=Path, nargs="*", default=[], metavar="FILE", help="<case>.verdict")
     parser.add_argument("--registry", type=Path, required=True, help="folder with the published rows")
     parser.add_argument("--output", type=Path, required=True, help="results/<model>.phase1_kernels.md")

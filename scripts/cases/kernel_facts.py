@@ -84,7 +84,7 @@ class UpstreamFacts:
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """Everything the workflow knows of a kernel. Diagnosis-only kernels have no output, herd or knobs."""
+    """Everything the workflow knows of a kernel. Diagnosis-only kernels have no tolerances and no timing."""
 
     name: str
     title: str
@@ -98,7 +98,7 @@ class KernelFacts:
     rtol: float | None
     atol: float | None
     tier: float | None  # mean_rel_L1 the contract stays within
-    herd: HerdFacts | None
+    herd: HerdFacts
     methods: tuple[Method, ...]  # empty: one code path
     method_flags: Mapping[str, str]  # name a constraint may use -> method for which it is 1
     knobs: tuple[Knob, ...]
@@ -151,6 +151,11 @@ def load_kernel(name: str) -> KernelFacts:
     from scripts.cases.kernel_reader import read_facts
 
     return read_facts(KERNELS_ROOT / name)
+
+
+def diagnosis_kernels() -> list[str]:
+    """Kernels that only the diagnosis judges, sorted."""
+    return [name for name in kernel_names() if load_kernel(name).signal == "diagnosis"]
 
 
 def harness_kernels() -> list[str]:

@@ -106,7 +106,8 @@ def read_facts(folder: Path) -> KernelFacts:
         "launch_limits": fields.get("launch_limits", Mapping, {}),
         "folder": folder,
     }
-    return KernelFacts(**identity, **(_harness_facts if signal == "harness" else _no_harness)(fields, dims))
+    judged = _harness_facts(fields, dims) if signal == "harness" else _no_harness()
+    return KernelFacts(**identity, **_build_facts(fields, dims), **judged)
 
 
 def _parsed(path: Path, where: str) -> Any:
@@ -116,26 +117,8 @@ def _parsed(path: Path, where: str) -> Any:
         raise InputError(f"{where}: cannot be read: {error}") from None
 
 
-def _no_harness(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
-    """The facts of a kernel that only the diagnosis sees: nothing to build or to compare."""
-    tuples = (
-        "output_shape",
-        "methods",
-        "knobs",
-        "constraints",
-        "known_bad_tiles",
-        "tile_columns",
-        "arithmetic_knobs",
-        "sources",
-    )
-    empty = dict.fromkeys(tuples, ())
-    absent = dict.fromkeys(("output_dtype", "rtol", "atol", "tier", "herd", "flops", "bytes", "upstream"))
-    mappings = {key: {} for key in ("inputs", "method_flags", "macros", "registry")}
-    return {**empty, **absent, **mappings, "tile_text": "-"}
-
-
-def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
-    """The facts of a kernel with a harness: everything besides its identity."""
+def _build_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
+    """What is needed to choose a tile, to build, and to keep a row."""
     knobs = tuple(
         _knob(fields.section("knobs").section(name), name, dims) for name in fields.get("knobs", Mapping)
     )
@@ -144,15 +127,12 @@ def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
     )
     flags = fields.get("method_flags", Mapping, {})
     variables = {*dims, *(knob.name for knob in knobs)}
-    inputs = {key: _number(value) for key, value in fields.get("inputs", Mapping).items()}
-    output, tolerance, perf = fields.section("output"), fields.section("tolerance"), fields.section("perf")
+    inputs = {key: _number(value) for key, value in fields.get("inputs", Mapping, {}).items()}
+    output = fields.section("output")
     return {
         "output_shape": tuple(Formula(str(extent)) for extent in output.get("shape", list)),
         "output_dtype": output.get("dtype", str),
         "inputs": inputs,
-        "rtol": tolerance.number("rtol"),
-        "atol": tolerance.number("atol"),
-        "tier": fields.section("tier").number("mean_rel_L1"),
         "herd": _herd(fields.section("herd"), {knob.name for knob in knobs}),
         "methods": methods,
         "method_flags": flags,
@@ -164,10 +144,26 @@ def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
         "arithmetic_knobs": tuple(fields.get("arithmetic_knobs", list, [])),
         "sources": _sources(fields),
         "macros": fields.section("macros").formulas(variables | set(inputs)),
+        "registry": fields.get("registry", Mapping),
+    }
+
+
+def _no_harness() -> dict[str, Any]:
+    """A kernel that only the diagnosis judges has no tolerances and no timing of its own."""
+    return dict.fromkeys(("rtol", "atol", "tier", "upstream", "flops", "bytes"))
+
+
+def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
+    """What a kernel's harness compares with, and how it is timed."""
+    variables = {*dims, *fields.get("knobs", Mapping)}
+    tolerance, perf = fields.section("tolerance"), fields.section("perf")
+    return {
+        "rtol": tolerance.number("rtol"),
+        "atol": tolerance.number("atol"),
+        "tier": fields.section("tier").number("mean_rel_L1"),
         "upstream": _upstream(fields, variables) if fields.get("upstream", Mapping, {}) else None,
         "flops": perf.formula("flops", variables) if perf.get("flops", (str, int), None) else None,
         "bytes": perf.formula("bytes", variables) if perf.get("bytes", (str, int), None) else None,
-        "registry": fields.get("registry", Mapping),
     }
 
 

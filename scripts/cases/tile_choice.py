@@ -61,8 +61,6 @@ def choose_spec(
     override breaks a wall.
     """
     facts = load_kernel(case.kernel)
-    if facts.herd is None:
-        raise InputError(f"{case.name}: {case.kernel} has no harness, so there is no tile to choose")
     method, knobs = checked_overrides(facts, overrides or {})
     measured = measured_rows(rows)
     choice = _registry_choice(case, facts, measured, method) or _searched(case, facts, measured, method)

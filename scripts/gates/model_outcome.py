@@ -55,9 +55,15 @@ def model_outcome(model: str, cases: Sequence[CaseEvidence], gates: tuple[Gate, 
 
 
 def _tally(cases: Sequence[CaseEvidence]) -> str:
-    harness = [each for each in cases if each.planned.source == "harness"]
-    passed = sum(each.passed for each in harness)
-    return f"{passed} of {len(harness)} harness cases PASS"
+    """How many cases passed: `16 of 16 harness cases and 3 of 3 diagnosed cases PASS`."""
+    counts = [_count(cases, "harness", "harness cases"), _count(cases, "diagnosis", "diagnosed cases")]
+    return f"{' and '.join(filter(None, counts))} PASS"
+
+
+def _count(cases: Sequence[CaseEvidence], source: str, name: str) -> str | None:
+    of_source = [each for each in cases if each.planned.source == source]
+    passed = sum(each.passed for each in of_source)
+    return f"{passed} of {len(of_source)} {name}" if of_source else None
 
 
 def _phase2_text(phase2: Phase2) -> str:

@@ -74,7 +74,7 @@ def load_config(path: Path) -> ModelConfig:
     missing or not a JSON object, a field that is missing or of the wrong type, head counts that do not
     divide, and an architecture that is not a supported dense decoder.
     """
-    whole = Fields(path, _read_object(path))
+    whole = Fields(path, read_object(path))
     refuse_unsupported(whole)
     composite = composites().get(whole.values["model_type"])
     if composite is None:
@@ -119,7 +119,7 @@ def _decoder(text: Fields, whole: Fields, vision: VisionConfig | None) -> ModelC
     )
 
 
-def _read_object(path: Path) -> Mapping[str, Any]:
+def read_object(path: Path) -> Mapping[str, Any]:
     """The JSON object in the file."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", path.stem):
         raise InputError(

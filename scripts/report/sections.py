@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from scripts.cases.kernel_facts import load_kernel
+from scripts.diagnosis.document import Diagnosis
 from scripts.gates.four_gates import NO_SIGNAL, Gate
 from scripts.gates.model_outcome import ModelOutcome
 from scripts.limits.findings import Finding
@@ -33,10 +34,11 @@ class ReportInput:
     verdicts: Mapping[str, Verdict]  # by case
     registry: Mapping[str, Sequence[Row]]  # rows of the shared registry, by kernel
     limits: Sequence[Finding] = ()  # what the preflight says
+    diagnosis: Diagnosis | None = None  # of whole layers, for a model that needs one
 
 
 def case_sections(report: ReportInput) -> list[str]:
-    """One table for each phase in the plan, then the cases only the diagnosis can judge."""
+    """One table for each phase in the plan, then the cases that only the diagnosis judges."""
     phases = dict.fromkeys(row.phase for row in report.plan if row.source == "harness")
     sections = []
     for phase in phases:
@@ -45,7 +47,7 @@ def case_sections(report: ReportInput) -> list[str]:
         sections.append(f"## {title}\n\n{_case_table(report, rows)}")
     without = [row for row in report.plan if row.source != "harness"]
     if without:
-        sections.append(f"## Diagnosis only (no harness)\n\n{_diagnosis_table(report, without)}")
+        sections.append(f"## Judged by the diagnosis (no harness)\n\n{_diagnosis_table(report, without)}")
     return sections
 
 
@@ -120,6 +122,9 @@ def _diagnosis_table(report: ReportInput, rows: Sequence[PlannedCase]) -> str:
                 "kernel": load_kernel(row.kernel).title,
                 "call sites": f"{row.phase} {', '.join(row.call_sites)}",
                 "status": _diagnosis_status(report.verdicts.get(row.case)),
+                "tiles": _tiles(report.verdicts.get(row.case)),
+                "tile config": _tile_config(report.verdicts.get(row.case)),
+                "note": "; ".join(_notes(report.verdicts.get(row.case))),
             }
             for row in rows
         ]

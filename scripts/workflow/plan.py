@@ -3,7 +3,7 @@
 Pure and without a checkpoint, so that a dry run shows everything. Paths are relative to the project.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,16 +29,27 @@ class Plan:
 
     settings: Settings
     models: Mapping[str, tuple[PlannedCase, ...]]  # model -> its cases, diagnosis-only ones too
-    specs: Mapping[str, CaseSpec]  # every harness case, and those asked for by name -> its tile
+    specs: Mapping[str, CaseSpec]  # every case of the models, and those asked for by name -> its tile
+
+    def cases(self, model: str) -> list[str]:
+        """Names of the model's cases, in order of the plan."""
+        return [planned.case for planned in self.models[model]]
 
     def harness_cases(self, model: str) -> list[str]:
         """Names of the model's cases that have a harness, in order of the plan."""
         return [planned.case for planned in self.models[model] if planned.source == "harness"]
 
+    def has_diagnosis(self, model: str) -> bool:
+        """Whether the model calls a kernel that only the diagnosis judges."""
+        return len(self.harness_cases(model)) < len(self.cases(model))
+
+    def diagnosed_models(self, case: str) -> list[str]:
+        """The models that call `case`."""
+        return [model for model in self.models if case in self.cases(model)]
+
     def preflight(self, model: str) -> str:
         """What is known of the model's cases before a compile, in a few words."""
-        cases = [planned for planned in self.models[model] if planned.source == "harness"]
-        return summary([found for case in cases for found in findings(case, self.specs[case.case])])
+        return summary([found for case in self.models[model] for found in findings(case, self.specs[case.case])])
 
     def used_by(self, case: str) -> list[str]:
         """Call sites of `case`, e.g. "llama-3.2-1b prefill Gate/Up proj"; none for a case no model needs."""
@@ -60,9 +71,9 @@ def make_plan(settings: Settings, requested: Requested) -> Plan:
     names = dict.fromkeys((*settings.models, *requested.models))
     models = {model: _model_cases(model, settings) for model in names}
     wanted = dict.fromkeys(
-        planned.case for cases in models.values() for planned in cases if planned.source == "harness"
+        planned.case for cases in models.values() for planned in cases
     )
-    asked = [_asked_case(name) for name in (*requested.cases, *settings.tiles)]
+    asked = [_asked_case(name, wanted) for name in (*requested.cases, *settings.tiles)]
     return Plan(settings, models, _specs([*map(parse_case, wanted), *asked], settings))
 
 
@@ -87,13 +98,13 @@ def known_row_files(registry: str) -> list[str]:
     return files
 
 
-def _asked_case(name: str) -> Case:
-    """The case of that name. Raises InputError when it is unknown or its kernel has no harness."""
+def _asked_case(name: str, planned: Container[str]) -> Case:
+    """The case of that name. Raises InputError when it is unknown, or nothing could judge it."""
     case = parse_case(name)
-    if load_kernel(case.kernel).signal != "harness":
+    if load_kernel(case.kernel).signal != "harness" and case.name not in planned:
         raise InputError(
-            f"case {name!r}: {case.kernel} has no harness, so it can't be run by itself; "
-            f"kernels with one: {', '.join(harness_kernels())}"
+            f"case {name!r}: {case.kernel} has no harness, so the diagnosis of a model in 'models' that calls "
+            f"this shape is needed; kernels with a harness: {', '.join(harness_kernels())}"
         )
     return case
 

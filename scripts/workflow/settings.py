@@ -1,6 +1,7 @@
 """The workflow's settings: config/config.yaml with `--config` on top, checked against its schema."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,9 @@ from scripts.targets.kernel_source import KernelSource, kernel_source
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "config.schema.json"
 _WHERE = "config/config.yaml (or --config)"
 
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?", re.ASCII)
 # Keys that hold mappings to numbers.
-_WITH_NUMBERS = ("tiles", "minutes")
+_WITH_NUMBERS = ("tiles", "minutes", "diagnosis")
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Settings:
     gate_scope: str  # which cases the rule `all` enforces the gates for: "all" or "harness"
     tiles: Mapping[str, Mapping[str, int | str]]  # case -> knobs (and method) that replace the chosen ones
     registry: str  # folder of known rows that tiles are chosen from
-    minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run"
+    minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run", "diagnose"
+    diagnosis: Mapping[str, Any]  # layers, decode_tokens, reference, min_cosine, max_step
     kernel_source: str | None = None  # mlir-air checkout whose kernel sources are built instead of our own
     kernels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kernel -> {"source": C++ file}
 
@@ -61,7 +64,9 @@ def _numbers(value: Any) -> Any:
     """`value` with the numbers below it as such: Snakemake's `--config` passes them as text."""
     if isinstance(value, Mapping):
         return {key: _numbers(below) for key, below in value.items()}
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        return value
+    return int(value) if value.isdecimal() else float(value)
 
 
 def _complaint(error: Any) -> str:
