@@ -7,10 +7,10 @@ rule judge_diagnosis:
         modules=module_files("scripts.judge_diagnosis"),
     output:
         verdict="results/{case}.verdict",
-    wildcard_constraints:
-        case=case_pattern(diagnosis_kernels()),
     log:
         "results/logs/judge_diagnosis/{case}.log",
+    wildcard_constraints:
+        case=case_pattern(diagnosis_kernels()),
     conda:
         "../environment.yml"
     params:

@@ -6,10 +6,10 @@ rule judge_verdict:
         modules=module_files("scripts.judge_verdict"),
     output:
         verdict="results/{case}.verdict",
-    wildcard_constraints:
-        case=case_pattern(harness_kernels()),
     log:
         "results/logs/judge_verdict/{case}.log",
+    wildcard_constraints:
+        case=case_pattern(harness_kernels()),
     conda:
         "../environment.yml"
     params:

@@ -10,10 +10,10 @@ rule run_kernel:
         ),
     output:
         log="results/{case}.log",
-    wildcard_constraints:
-        case=case_pattern(harness_kernels()),
     log:
         "results/logs/run_kernel/{case}.log",
+    wildcard_constraints:
+        case=case_pattern(harness_kernels()),
     conda:
         "../environment.yml"
     threads: workflow.cores

@@ -1,4 +1,4 @@
-"""Diagnose a model: each layer's output from the simulated kernels beside a bf16 reference of the same weights.
+"""Diagnose a model: each layer's output from the kernels beside that of a bf16 reference.
 
 Kernels that have no harness get their signal here. A case that did not build, a kernel that crashes or a run
 that takes too long is recorded, not raised.
@@ -71,7 +71,9 @@ def _compared(
     shown = shlex.join(command)
     timing = {"command": shown, "started": finished.started, "seconds": round(finished.seconds, 3)}
     if compared is None:
-        status = "TIMEOUT" if finished.state == "timeout" else "RUNTIME"
+        # Status 2 is bad input: something the diagnosis does not know, told in one line.
+        ended = "NOT_RUN" if finished.exit_status == 2 else "RUNTIME"
+        status = "TIMEOUT" if finished.state == "timeout" else ended
         return _outcome(options, builds, status, _failure(finished.state, finished.output), **timing)
     return _outcome(
         options,
@@ -104,9 +106,7 @@ def _command(options: argparse.Namespace, use_transformers: bool) -> list[str]:
 def _failure(state: str, output: str) -> str:
     """The last line that the process printed, or how it ended."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return (
-        f"the layers did not end in time ({state})" if state == "timeout" else (lines or ["no output"])[-1]
-    )
+    return f"the layers did not end in time ({state})" if state == "timeout" else (lines or ["no output"])[-1]
 
 
 def _outcome(
@@ -133,7 +133,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.diagnose_layers", description=__doc__)
     parser.add_argument("config", type=Path, help="config/models/<model>.json")
     parser.add_argument("--plan", type=Path, required=True, help="results/plan/<model>.tsv")
-    parser.add_argument("--builds", type=Path, default=Path("results/build"), help="folder of <case>/build.json")
+    parser.add_argument(
+        "--builds", type=Path, default=Path("results/build"), help="folder of <case>/build.json"
+    )
     parser.add_argument("--seq-len", type=int, required=True, help="positions of the prompt")
     parser.add_argument("--decode-tokens", type=int, required=True, help="tokens after the prompt")
     parser.add_argument("--layers", type=int, required=True, help="layers to compare")

@@ -18,9 +18,7 @@ from scripts.precision.build_record import BuildRecord, read_build
 from scripts.precision.verdict import Evidence, Status, Verdict
 
 
-def judge(
-    case: Case, build: BuildRecord, diagnoses: Sequence[Diagnosis], used_by: Sequence[str]
-) -> Verdict:
+def judge(case: Case, build: BuildRecord, diagnoses: Sequence[Diagnosis], used_by: Sequence[str]) -> Verdict:
     """The verdict: the worst of what each diagnosis says of the case. Needs at least one diagnosis."""
     status, reason, decisive = max(
         ((*_outcome(case, each), each) for each in diagnoses), key=lambda found: _SEVERITY[found[0]]

@@ -42,6 +42,8 @@ def answer_question(case: Case, rows: Sequence[KnownRow], options: argparse.Name
     tile, a missing compiler, or a build or run that fails.
     """
     facts = load_kernel(case.kernel)
+    if facts.signal != "harness":
+        raise InputError(f"{case.name}: {case.kernel} has no harness, so there are no figures to predict")
     overrides = tile_overrides(facts, options.tile, options.method)
     asked = asked_tile(case, rows, overrides)
     tiles = ranked_tiles(case, asked.method, rows) if options.sweep else None

@@ -52,12 +52,12 @@ def _scaled(config: ModelConfig, frequencies: np.ndarray, rope: Mapping[str, Any
     if kind == "llama3":
         return _llama3(frequencies, rope)
     raise InputError(
-        f"{config.path}: rope_scaling.rope_type: found {kind!r}; the diagnosis knows default, linear and llama3"
+        f"{config.path}: rope_scaling.rope_type: found {kind!r}; the diagnosis knows default, linear, llama3"
     )
 
 
 def _llama3(frequencies: np.ndarray, rope: Mapping[str, Any]) -> np.ndarray:
-    """Llama 3.1's scaling (Hugging Face, modeling_rope_utils: llama3): long waves are slowed down by `factor`.
+    """Llama 3.1's scaling (transformers, modeling_rope_utils: llama3): long waves are slowed by `factor`.
 
     Between `high_freq_factor` and `low_freq_factor` turns in the original context the two are blended.
     """
@@ -65,4 +65,3 @@ def _llama3(frequencies: np.ndarray, rope: Mapping[str, Any]) -> np.ndarray:
     turns = float(rope["original_max_position_embeddings"]) * frequencies / (2 * pi)
     share = np.clip((turns - low) / (high - low), 0.0, 1.0)
     return frequencies * (share + (1 - share) / factor)
-

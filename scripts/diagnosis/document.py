@@ -27,7 +27,9 @@ class Diagnosis:
     seconds: float | None
     thresholds: Thresholds
     records: tuple[LayerRecord, ...] = ()
-    exercised: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # phase -> cases that ran in a layer
+    exercised: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # phase -> cases that ran in a layer
 
     def cliffs(self) -> Mapping[str, Cliff | None]:
         """The break of each phase that was compared."""

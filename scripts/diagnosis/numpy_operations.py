@@ -1,4 +1,4 @@
-"""The reference: each operation in FP32, its result rounded to bf16, as a bf16 model of Hugging Face does it."""
+"""The reference: each operation in FP32, rounded to bf16, as a bf16 model of Hugging Face has it."""
 
 import numpy as np
 from ml_dtypes import bfloat16

@@ -31,4 +31,4 @@ class Operations(Protocol):
         """a + b, element by element."""
 
     def normed_gating(self, x: np.ndarray, weights: LayerWeights) -> np.ndarray:
-        """The MLP up to its Down projection: act(gate(y)) * up(y) with y the normed x[T, hidden]: [T, inner]."""
+        """The MLP before its Down projection: act(gate(y)) * up(y)[T, inner], y the normed x[T, hidden]."""

@@ -25,7 +25,9 @@ class SimulatedKernels:
 
     elfs: dict[Case, Path]
     threads: int  # of each launch
-    exercised: dict[str, None] = field(default_factory=dict)  # names of cases, in the order of their first run
+    exercised: dict[str, None] = field(
+        default_factory=dict
+    )  # names of cases, in the order of their first run
 
     def case(self, kernels: Sequence[str], **least: int) -> Case:
         """The smallest planned case whose dims are at least these. Raises InputError when there is none."""

@@ -8,8 +8,12 @@ from ml_dtypes import bfloat16
 from scripts.models.config import ModelConfig
 
 SEED = 0
-PROJECTION_STD = 0.02
-"""Standard deviation of projections: `initializer_range` of the Llama and Qwen configs."""
+PROJECTION_GAIN = 0.9
+"""Standard deviation of a projection's output for an input of unit variance: what the `initializer_range`
+of the Llama and Qwen configs, 0.02, gives at a width of 2048."""
+SCORE_STD = 2.0
+"""Standard deviation of attention scores that Q and K are drawn for. Attention then looks at a few keys, as a
+trained model's does; spread over all of them it would hardly depend on RoPE, or on which head is which."""
 NORM_STD = 0.1
 """Standard deviation of norm weights around 1, so that a norm which forgets its weight shows."""
 BIAS_STD = 0.1
@@ -52,8 +56,11 @@ def layer_weights(config: ModelConfig, layer: int) -> LayerWeights:
         "up": (hidden, inner),
         "down": (inner, hidden),
     }
-    projections = {name: draw.normal(shape, PROJECTION_STD) for name, shape in shapes.items()}
-    norms = {name: draw.normal((width,), NORM_STD, 1.0) for name, width in _norm_widths(config).items()}
+    projections = {name: draw.normal(shape, _std(name, shape[0])) for name, shape in shapes.items()}
+    norms = {
+        name: draw.normal((width,), NORM_STD, SCORE_STD**0.5 if name in "QK" else 1.0)
+        for name, width in _norm_widths(config).items()
+    }
     biases = {name: draw.normal((shapes[name][1],), BIAS_STD) for name in _biased(config)}
     return LayerWeights(**projections, norms=norms, biases=biases)
 
@@ -65,6 +72,11 @@ def token_embeddings(config: ModelConfig, tokens: int) -> np.ndarray:
     """
     generator = np.random.default_rng([SEED, config.layers, tokens])
     return _Draw(generator).normal((tokens, config.hidden_size), 1.0)
+
+
+def _std(name: str, width_in: int) -> float:
+    """Of a projection's weights. Scaled scores of q and k deviate as much as the variance of q and k."""
+    return (SCORE_STD**0.5 if name in "qk" else PROJECTION_GAIN) / width_in**0.5
 
 
 def _norm_widths(config: ModelConfig) -> dict[str, int]:

@@ -49,7 +49,9 @@ class Plan:
 
     def preflight(self, model: str) -> str:
         """What is known of the model's cases before a compile, in a few words."""
-        return summary([found for case in self.models[model] for found in findings(case, self.specs[case.case])])
+        return summary(
+            [found for case in self.models[model] for found in findings(case, self.specs[case.case])]
+        )
 
     def used_by(self, case: str) -> list[str]:
         """Call sites of `case`, e.g. "llama-3.2-1b prefill Gate/Up proj"; none for a case no model needs."""
@@ -70,9 +72,7 @@ def make_plan(settings: Settings, requested: Requested) -> Plan:
     """
     names = dict.fromkeys((*settings.models, *requested.models))
     models = {model: _model_cases(model, settings) for model in names}
-    wanted = dict.fromkeys(
-        planned.case for cases in models.values() for planned in cases
-    )
+    wanted = dict.fromkeys(planned.case for cases in models.values() for planned in cases)
     asked = [_asked_case(name, wanted) for name in (*requested.cases, *settings.tiles)]
     return Plan(settings, models, _specs([*map(parse_case, wanted), *asked], settings))
 
@@ -103,8 +103,8 @@ def _asked_case(name: str, planned: Container[str]) -> Case:
     case = parse_case(name)
     if load_kernel(case.kernel).signal != "harness" and case.name not in planned:
         raise InputError(
-            f"case {name!r}: {case.kernel} has no harness, so the diagnosis of a model in 'models' that calls "
-            f"this shape is needed; kernels with a harness: {', '.join(harness_kernels())}"
+            f"case {name!r}: {case.kernel} has no harness, so the diagnosis of a model in 'models' that "
+            f"calls this shape is needed; kernels with a harness: {', '.join(harness_kernels())}"
         )
     return case
 

@@ -93,7 +93,8 @@ def _applies(marker: Marker) -> bool:
 
 def test_every_third_party_import_is_a_chosen_package(project) -> None:
     """Code imports no package that is there by chance only, as a dependency of another one."""
-    optional = exact(project["optional-dependencies"]["plots"])
+    extras = project["optional-dependencies"]
+    optional = exact(extras["plots"]) | exact(extras["diagnosis"])
     chosen = set(exact(project["dependencies"])) | set(optional) | {"yaml", "snakemake"}
     imports = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
     ours = {"scripts", "kernels", "benchmarks"}

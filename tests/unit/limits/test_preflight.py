@@ -28,8 +28,8 @@ def test_writes_a_table_and_says_what_is_in_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     found = read_table(path)
     of_cases = [each for each in found if each.severity != "launch"]
-    assert len({each.case for each in of_cases}) == 16
-    assert done.stdout.startswith(f"{path}: 16 cases, {len(of_cases)} limits: ")
+    assert len({each.case for each in of_cases}) == 19
+    assert done.stdout.startswith(f"{path}: 19 cases, {len(of_cases)} limits: ")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from scripts.models.lm_head import lm_head
 from scripts.models.padding import rounded_up
 from scripts.models.weights import WeightSite, weight_sites
 
-NEEDED = "the proof against transformers needs `pip install .[proof]`"
+NEEDED = "the proof against transformers needs `pip install .[diagnosis]`"
 torch = pytest.importorskip("torch", reason=NEEDED)
 transformers = pytest.importorskip("transformers", reason=NEEDED)
 

@@ -39,7 +39,7 @@ def test_writes_a_file_with_tiles(tmp_path: Path) -> None:
     assert tiles["case"] == ["tile", "herd"]
     assert tiles["gemm_2048x2048x8192"] == ["64/256/32/128", "8x4"]
     assert tiles["rmsnorm_1x2048"] == ["-", "1x1"]
-    assert tiles["gemv_add_2048x2048"] == ["-", "-"]
+    assert tiles["gemv_add_2048x2048"] == ["8/512", "8x2"]
     assert read_plan(path) == plan_model(Path(LLAMA))
 
 

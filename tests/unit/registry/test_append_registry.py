@@ -213,12 +213,13 @@ def test_a_kernel_the_seed_has_no_file_for_gets_one(step):
     assert registry_kernels(step.root / "copy") == ["gemm", "rmsnorm"]
 
 
-def test_a_kernel_without_a_table_gets_a_receipt_that_says_so(step):
+def test_a_diagnosed_case_becomes_a_row_without_figures(step):
     _, receipt = step(
-        _verdict(case="gemv_add_8x64", kernel="gemv_add", shape="8x64", method=None, tile={}, precision=None,
-                 evidence={"source": "diagnosis"})
+        _verdict(case="gemv_add_8x64", kernel="gemv_add", shape="8x64", method=None, precision=None,
+                 tile={"tile_m": 8, "tile_k": 512}, evidence={"source": "diagnosis"})
     )  # fmt: skip
-    assert receipt["row"] is None and "gemv_add has no registry table" in receipt["reason"]
+    assert receipt["appended"] and receipt["row"]["evidence"]["source"] == "diagnosis"
+    assert not any(receipt["row"][figure] for figure in ("mean_rel_L1", "gflops", "gbps", "latency_us"))
 
 
 @pytest.mark.parametrize(

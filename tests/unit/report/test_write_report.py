@@ -69,7 +69,15 @@ class Inputs:
         registry = ROOT / "docs" / "kernel_registry"
         walls = self.folder / "walls.tsv"
         walls.write_text(table_text(LIMITS))
-        return Namespace(model=model, gates=gates, plan=plan, walls=walls, verdicts=files, registry=registry)
+        return Namespace(
+            model=model,
+            gates=gates,
+            plan=plan,
+            walls=walls,
+            diagnosis=None,
+            verdicts=files,
+            registry=registry,
+        )
 
     def __call__(self, *verdicts: Verdict) -> list[str]:
         return render(gather(self.write(*verdicts))).splitlines()
@@ -96,7 +104,8 @@ def section(lines: list[str], title: str) -> list[str]:
 def test_the_first_line_says_outcome_evidence_and_what_blocks(report: Inputs) -> None:
     lines = report(passing_verdict(GEMM), passing_verdict(NORM), failing_verdict(ROPE))
     assert lines[0].startswith(
-        "**2 of 3 harness cases PASS on the host model (simulated evidence). Phase 2 stays"
+        "**2 of 3 harness cases and 0 of 1 diagnosed cases PASS on the host model (simulated evidence). "
+        "Phase 2 stays"
     )
     assert f"1 failed case ({ROPE}); 1 kernel without a signal ({FUSED})" in lines[0]
     assert lines[0].endswith("the same cases must pass on NPU2.**")
@@ -121,7 +130,7 @@ def test_cases_stand_under_their_phase(report: Inputs) -> None:
     lines = report(passing_verdict(GEMM), passing_verdict(NORM), passing_verdict(ROPE))
     for title, case in (("Prefill", GEMM), ("Prefill and decode", ROPE), ("Decode", NORM)):
         assert [line.split("`")[1] for line in section(lines, title) if line.startswith("| `")] == [case]
-    assert "no signal" in cells(section(lines, "Diagnosis only (no harness)"), FUSED)[-1]
+    assert "no signal" in cells(section(lines, "Judged by the diagnosis (no harness)"), FUSED)[3]
     assert cells(lines, ROPE)[1] == "RoPE-Q, RoPE-K"
 
 

@@ -27,7 +27,14 @@ def settings(**changes: object) -> Settings:
         "gate_scope": "harness",
         "tiles": {},
         "registry": "docs/kernel_registry",
-        "minutes": {"compile": 1, "run": 1},
+        "minutes": {"compile": 1, "run": 1, "diagnose": 1},
+        "diagnosis": {
+            "layers": 1,
+            "decode_tokens": 1,
+            "min_cosine": 0.9,
+            "max_step": 0.1,
+            "reference": "auto",
+        },
     }
     return Settings(**{**values, **changes})
 
@@ -35,7 +42,9 @@ def settings(**changes: object) -> Settings:
 def test_the_default_model() -> None:
     plan = make_plan(settings(), NOTHING)
     cases = plan.harness_cases("llama-3.2-1b")
-    assert len(cases) == 16 and set(cases) == set(plan.specs)
+    assert len(cases) == 16 and set(plan.cases("llama-3.2-1b")) == set(plan.specs)
+    assert len(plan.specs) == 19 and plan.has_diagnosis("llama-3.2-1b")
+    assert plan.diagnosed_models("gemv_add_2048x8192") == ["llama-3.2-1b"]
     assert plan.used_by("gemm_2048x2048x8192") == ["llama-3.2-1b prefill Gate/Up proj"]
     assert not any(case.startswith("gemv_add_") for case in cases)
 
@@ -66,7 +75,7 @@ def test_three_models_are_their_union() -> None:
 
 def test_the_preflight_of_a_model_in_a_few_words() -> None:
     words = make_plan(settings(), NOTHING).preflight("llama-3.2-1b")
-    assert words.startswith("16 cases, ") and words.endswith(" limits: 1 hint, 1 idle tiles")
+    assert words.startswith("19 cases, ") and words.endswith(" limits: 1 hint, 1 idle tiles")
 
 
 def test_an_override_replaces_the_tile_of_its_case_only() -> None:

@@ -21,7 +21,7 @@ def config() -> dict:
 def test_the_config_that_comes_with_the_project(config) -> None:
     settings = read_settings(config)
     assert settings.models == ("llama-3.2-1b",)
-    assert (settings.seq_len, settings.target, settings.gate_scope) == (2048, "host", "harness")
+    assert (settings.seq_len, settings.target, settings.gate_scope) == (2048, "host", "all")
 
 
 def test_config_and_schema_hold_the_same_keys(config) -> None:
