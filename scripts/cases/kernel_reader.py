@@ -130,7 +130,7 @@ def _no_harness(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
     )
     empty = dict.fromkeys(tuples, ())
     absent = dict.fromkeys(("output_dtype", "rtol", "atol", "tier", "herd", "flops", "bytes", "upstream"))
-    mappings = {key: {} for key in ("inputs", "method_flags", "macros", "registry")}
+    mappings = {key: {} for key in ("inputs", "method_flags", "macros", "registry", "npu2")}
     return {**empty, **absent, **mappings, "tile_text": "-"}
 
 
@@ -168,6 +168,7 @@ def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
         "flops": perf.formula("flops", variables) if perf.get("flops", (str, int), None) else None,
         "bytes": perf.formula("bytes", variables) if perf.get("bytes", (str, int), None) else None,
         "registry": fields.get("registry", Mapping),
+        "npu2": fields.get("npu2", Mapping, {}),
     }
 
 
