@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from signal import Signals
+from typing import Any
 
 from scripts.cases.case import Case
 from scripts.cases.kernel_facts import KernelFacts, load_kernel
@@ -25,6 +26,7 @@ class _Attempt:
     facts: KernelFacts
     build: BuildRecord
     log: HarnessLog  # of this attempt
+    earlier: tuple[str, ...] = ()  # [precision] lines of earlier attempts, which ran the same ELF
 
     @property
     def variables(self) -> dict[str, float]:
@@ -45,7 +47,10 @@ def judge(
     is named in the reason of a pass, so that it does not go unnoticed.
     """
     facts = load_kernel(case.kernel)
-    attempts = [_Attempt(case, facts, build, log) for log in parse_attempts(log_text, exit_status)]
+    logs = parse_attempts(log_text, exit_status)
+    seen = [line for log in logs for line in log.repeats]
+    attempts = [_Attempt(case, facts, build, log) for log in logs[:-1]]
+    attempts.append(_Attempt(case, facts, build, logs[-1], tuple(seen)))
     last, outcome = attempts[-1], _outcome(attempts[-1])
     started = [attempt for attempt in attempts if _ran(attempt)]
     return Verdict(
@@ -103,7 +108,17 @@ def _other_run(attempt: _Attempt) -> Outcome | None:
 def _never_started(attempt: _Attempt) -> Outcome | None:
     if attempt.log.state != "not_run":
         return None
-    return Outcome(Status.NOT_RUN, _last_error(attempt.log) or "the run step did not start it")
+    reason = attempt.log.not_run or _last_error(attempt.log) or "the run step did not start it"
+    return Outcome(Status.NOT_RUN, _one_line(reason))
+
+
+def _changing_figures(attempt: _Attempt) -> Outcome | None:
+    """Two runs of one ELF on the same inputs differ: the device, or the kernel's timing, decides."""
+    different = list(dict.fromkeys((*attempt.earlier, *attempt.log.repeats)))
+    if len(different) < 2:
+        return None
+    first, other = different[:2]
+    return Outcome(Status.NONDETERMINISTIC, f"two runs of one ELF differ: {first} / {other}")
 
 
 def _claimed_pass(attempt: _Attempt) -> Outcome | None:
@@ -170,6 +185,7 @@ _RULES: tuple[Callable[[_Attempt], Outcome | None], ...] = (
     _other_run,
     _not_built,
     _never_started,
+    _changing_figures,
     _claimed_pass,
     _known,
     _ran_out_of_time,
@@ -190,7 +206,15 @@ def _reason(outcome: Outcome, started: Sequence[_Attempt]) -> str:
         number, before = len(started), _outcome(started[-2])
         history = f"passed on attempt {number}; attempt {number - 1}: {before.status}: {before.reason}"
         return f"{history}; {outcome.reason}"
-    return outcome.reason
+    return "; ".join(filter(None, (outcome.reason, *_afterwards(started[-1].log if started else None))))
+
+
+def _afterwards(log: HarnessLog | None) -> tuple[str, ...]:
+    """What went wrong on the device besides the case's own figures."""
+    if log is None:
+        return ()
+    timing = f"no timing: its run ended with exit status {log.timing_status}" if log.timing_status else ""
+    return timing, f"the canary {log.wedged}: the device is wedged" if log.wedged else ""
 
 
 def _perf(attempt: _Attempt) -> Perf | None:
@@ -215,11 +239,20 @@ def _evidence(attempt: _Attempt, attempts: int) -> Evidence:
         command=log.command,
         elf_sha256=build.elf_sha256,
         toolchain=build.toolchain,
-        device=build.device,
+        device=log.device.get("name") or build.device,
         started=log.started if ran else build.started,
         seconds=log.seconds if ran else build.seconds,
         attempts=attempts,
+        hardware=_hardware(log, build),
     )
+
+
+def _hardware(log: HarnessLog, build: BuildRecord) -> dict[str, Any] | None:
+    """What evidence of the device names besides; None for the host target."""
+    if build.split is None:
+        return None
+    split = {"split": build.split, "split_reason": build.split_reason}
+    return {**build.versions, **split, "artifacts": dict(build.artifacts), **log.device}
 
 
 def _last_error(log: HarnessLog) -> str | None:

@@ -17,6 +17,7 @@ class Status(StrEnum):
     PASS = "PASS"  # every element proven close, by a complete log that does not contradict itself
     NUMERIC = "NUMERIC"  # it ran, and some elements are wrong
     CORRUPT = "CORRUPT"  # it ran, and the output as a whole is wrong
+    NONDETERMINISTIC = "NONDETERMINISTIC"  # two runs of one ELF gave different figures
     COMPILE_WALL = "COMPILE_WALL"  # it does not compile for this tile
     RUNTIME = "RUNTIME"  # it crashed, or the device failed
     TIMEOUT = "TIMEOUT"  # the compile or the run did not end in time
@@ -70,6 +71,7 @@ class Evidence:
     started: str | None  # UTC, ISO 8601 with Z
     seconds: float | None  # wall time of the run
     attempts: int  # attempts within this run; 0 when it never started
+    hardware: Mapping[str, Any] | None = None  # npu2: versions, device, artifacts, lock; None on the host
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,8 @@ class Verdict:
             if name == "status":
                 record["verdict"] = "PASS" if self.passed else "FAIL"
             record[name] = value
+        if self.evidence.hardware is None:
+            del record["evidence"]["hardware"]
         return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -137,5 +137,7 @@ def _formula(text: str, names: Iterable[str]) -> Callable[[Mapping[str, Any]], A
     formula = Formula(text)
     unknown = formula.names - set(names)
     if unknown:
-        raise InputError(f"npu2: {text!r} uses {', '.join(sorted(unknown))}; known: {', '.join(sorted(names))}")
+        raise InputError(
+            f"npu2: {text!r} uses {', '.join(sorted(unknown))}; known: {', '.join(sorted(names))}"
+        )
     return formula

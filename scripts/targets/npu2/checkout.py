@@ -92,6 +92,7 @@ def _harness_python(named: str, path: str) -> str:
 def has_air(python: str) -> bool:
     """Whether `python` finds the package `air`, which it does not import."""
     try:
-        return subprocess.run([python, "-c", _FINDS_AIR], capture_output=True, timeout=30).returncode == 0
+        asked = subprocess.run([python, "-c", _FINDS_AIR], capture_output=True, timeout=30, check=False)
+        return asked.returncode == 0
     except (OSError, subprocess.SubprocessError):
         return False

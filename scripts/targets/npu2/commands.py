@@ -16,8 +16,9 @@ from scripts.targets.process import PROJECT_ROOT
 
 WRAPPER = Path(__file__).with_name("split_harness.py")
 HARNESS_FOLDER = "harness"  # make's BUILD_DIR, in results/build/<case>
+PERF_ITERS = 20  # iterations that a timing is the mean of: the Makefiles' own default
 STORE_FOLDER = "artifact"  # what the wrapper stores, beside it
-# AIR_TARGET_DEVICE: compiling asks no device. MAKEFLAGS: those of a make that started us are not the harness's.
+# AIR_TARGET_DEVICE: compiling asks no device. MAKEFLAGS: not those of a make that started us.
 # PYTHONUNBUFFERED: what was printed before a crash is in the log, and in order.
 _ENVIRONMENT = ("MAKEFLAGS=", "AIR_TARGET_DEVICE=npu2", "PYTHONUNBUFFERED=1")
 
@@ -69,7 +70,7 @@ class HarnessCase:
         call = self.adapter.checked
         if call.run is None:
             return None
-        return [word for word in self._harness(call, self._split("compile"))] + ["--dry-run"]
+        return [*self._harness(call, self._split("compile")), "--dry-run"]
 
     def _split(self, phase: str) -> tuple[str, ...]:
         wrapper, store = (plain_path(path, "the project's folder") for path in (WRAPPER, self.store))
@@ -113,7 +114,11 @@ def under_lock(command: list[str], lock: Path, wait: float) -> list[str]:
 def labelled(command: list[str], checkout: Checkout) -> str:
     """`command` for a record: shell-quoted, with no folder of this machine."""
     text = shlex.join(command)
-    names = ((str(checkout.root), "$MLIR_AIR_ROOT"), (str(PROJECT_ROOT), "$PWD"), (checkout.python, "python3"))
+    names = (
+        (str(checkout.root), "$MLIR_AIR_ROOT"),
+        (str(PROJECT_ROOT), "$PWD"),
+        (checkout.python, "python3"),
+    )
     for place, name in sorted(names, key=lambda pair: -len(pair[0])):
         text = text.replace(place, name)
     return text

@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 # The report of `xrt-smi examine`, one fact a line.
 _SECTION = re.compile(r"^(\w[^:|]*?)\s*$")
 _FACT = re.compile(r"^\s+(?P<name>[^:|]+?)\s*:\s*(?P<value>\S.*?)\s*$")
-_DEVICE = re.compile(r"^\|\[[\da-fA-F:.]+\]\s*\|\s*(?P<name>[^|]+?)\s*\|")
+_DEVICE = re.compile(r"^\|\[[\da-fA-F:.]+\]\s*\|+\s*(?P<name>[^|]+?)\s*\|")
 
 
 @dataclass(frozen=True)

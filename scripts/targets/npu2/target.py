@@ -1,0 +1,65 @@
+"""The npu2 target: mlir-air's own harnesses, compiled without the device and run on it."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.cases.kernel_facts import KernelFacts
+from scripts.cases.tile_choice import CaseSpec
+from scripts.errors import InputError
+from scripts.targets.build_steps import Build
+from scripts.targets.kernel_source import KernelSource
+from scripts.targets.npu2.build import compile_harness
+from scripts.targets.npu2.checkout import Checkout, open_checkout
+from scripts.targets.npu2.commands import PERF_ITERS, HarnessCase
+from scripts.targets.npu2.device import find_device
+from scripts.targets.npu2.toolchain import fingerprint, toolchain_versions
+
+RUN_MODULE = "scripts.targets.npu2.device_session"
+WRAPPER_MODULE = "scripts.targets.npu2.split_harness"
+
+
+@dataclass(frozen=True)
+class Npu2Target:
+    """Builds and runs by way of a mlir-air checkout."""
+
+    checkout: Checkout
+
+    name = "npu2"
+    device = "NPU2"
+    run_modules = (RUN_MODULE,)
+
+    @classmethod
+    def of(cls, mlir_air: str | Path | None) -> "Npu2Target":
+        """The target that drives the checkout `mlir_air`. Raises InputError when it is none."""
+        return cls(open_checkout(mlir_air))
+
+    def fingerprint(self) -> str:
+        """Versions of mlir-air, mlir-aie and Peano. Raises InputError when Peano is missing."""
+        return fingerprint(toolchain_versions(self.checkout))
+
+    def run_fingerprint(self) -> str:
+        """The device, and the versions of XRT, firmware and driver."""
+        return find_device().line()
+
+    def build(
+        self,
+        facts: KernelFacts,
+        spec: CaseSpec,
+        folder: Path,
+        time_limit: float,
+        objects: Path | None = None,
+        source: KernelSource | None = None,
+    ) -> Build:
+        """Compile the harness of `spec` in `folder`. `objects` is not used: make keeps the harness's own.
+
+        Raises InputError for a `source`, when Peano is missing, or the checkout lacks the harness.
+        """
+        if source is not None:
+            raise InputError(
+                f"kernel source of {facts.name}: the npu2 target builds the checkout's own; edit it there"
+            )
+        versions = toolchain_versions(self.checkout)
+        case = HarnessCase(spec, self.checkout, folder.resolve(), PERF_ITERS)
+        build = compile_harness(case, facts, time_limit)
+        return dataclasses.replace(build, details={**build.details, "versions": versions})
