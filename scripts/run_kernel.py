@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +28,8 @@ TIME_LIMIT_SECONDS = 600.0
 # A hang or a crash can be chance, wrong numbers cannot: one more try, no more.
 _MAY_BE_CHANCE = (Status.TIMEOUT, Status.RUNTIME)
 _TRIES = 2
+# Loaded by name, when asked for: the host target's cases do not depend on it.
+_DEVICE_MODULE = "scripts.targets.npu2.run_options"
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,7 @@ def _runner(case: Case, build: BuildRecord, record: Path, options: argparse.Name
         elf = checked_elf(record.parent, build.elf_sha256)
         yield HostRunner(case, elf, options.threads, options.time_limit)
         return
-    # Imported here: the host target needs nothing of it.
-    from scripts.targets.npu2.run_options import device_runner
-
-    with device_runner(record, options) as runner:
+    with import_module(_DEVICE_MODULE).device_runner(record, options) as runner:
         yield runner
 
 
@@ -142,7 +142,9 @@ def _arguments() -> argparse.Namespace:
     npu2.add_argument("--repeats", type=int, default=2, metavar="N", help="runs of one ELF (default 2)")
     npu2.add_argument("--lock", type=Path, metavar="FILE", help="lock of the device (default: upstream's)")
     npu2.add_argument("--lock-wait", type=float, metavar="S", help="seconds to wait for it (default 1800)")
-    npu2.add_argument("--canary", type=Path, metavar="FILE", help="build.json of a small known-good case")
+    npu2.add_argument(
+        "--canary", type=Path, nargs="?", metavar="FILE", help="build.json of a small known-good case"
+    )
     npu2.add_argument("--device-state", type=Path, metavar="FILE", help="what this run knows of the device")
     options = parser.parse_args()
     if not options.print and None in (options.build, options.log, options.attempts):
@@ -153,9 +155,7 @@ def _arguments() -> argparse.Namespace:
 def _print_commands(case: Case, options: argparse.Namespace) -> None:
     if options.target != "npu2":
         raise InputError(f"--target: found {options.target!r}; --print is for npu2, whose commands it shows")
-    from scripts.targets.npu2.run_options import printed_commands
-
-    print("\n".join(printed_commands(case, options)))
+    print("\n".join(import_module(_DEVICE_MODULE).printed_commands(case, options)))
 
 
 def main() -> None:

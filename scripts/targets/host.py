@@ -25,7 +25,8 @@ class HostTarget:
 
     name = "host"
     device = "host model of AIE2P"
-    run_modules = (DEVICE_MODULE,)
+    build_modules = (__name__,)
+    run_modules = (__name__, DEVICE_MODULE)
 
     def fingerprint(self) -> str:
         """Compiler, flags and instruction set. Raises InputError when there is no compiler."""
@@ -86,6 +87,11 @@ class HostTarget:
         """Threads of numpy's BLAS, and a PATH on which `python` is the one that runs this."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         return {"PATH": path, **dict.fromkeys(_THREAD_VARIABLES, str(threads))}
+
+
+def configured(mlir_air: object) -> HostTarget:
+    """The host target, which needs no checkout."""
+    return HostTarget()
 
 
 def _own_units(facts: KernelFacts, spec: CaseSpec) -> list[TranslationUnit]:

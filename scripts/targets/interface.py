@@ -1,5 +1,7 @@
 """What the workflow asks of a target, and which targets there are."""
 
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -7,9 +9,10 @@ from scripts.cases.kernel_facts import KernelFacts
 from scripts.cases.tile_choice import CaseSpec
 from scripts.errors import InputError
 from scripts.targets.build_steps import Build
-from scripts.targets.host import HostTarget
 from scripts.targets.kernel_source import KernelSource
-from scripts.targets.npu2.target import Npu2Target
+
+# Loaded by name, so that a target's modules are those of its own cases and of no other target's.
+_MODULES: Mapping[str, str] = {"host": "scripts.targets.host", "npu2": "scripts.targets.npu2.target"}
 
 
 class Target(Protocol):
@@ -17,7 +20,8 @@ class Target(Protocol):
 
     name: str  # as in the config: "host", "npu2"
     device: str  # what the kernel runs on, as the evidence names it
-    run_modules: tuple[str, ...]  # modules that a run starts or needs besides the step's, on which it depends
+    build_modules: tuple[str, ...]  # modules that a build needs besides the step's, on which it depends
+    run_modules: tuple[str, ...]  # the same for a run
 
     def fingerprint(self) -> str:
         """The toolchain as text, the same wherever the project lies. Raises InputError if it is missing."""
@@ -43,7 +47,7 @@ class Target(Protocol):
 
 def target_names() -> list[str]:
     """Every target there is, sorted."""
-    return sorted((HostTarget.name, Npu2Target.name))
+    return sorted(_MODULES)
 
 
 def target_named(name: str, mlir_air: str | Path | None = None) -> Target:
@@ -51,8 +55,6 @@ def target_named(name: str, mlir_air: str | Path | None = None) -> Target:
 
     Raises InputError listing the known ones, or when npu2 has no checkout.
     """
-    if name == HostTarget.name:
-        return HostTarget()
-    if name == Npu2Target.name:
-        return Npu2Target.of(mlir_air)
-    raise InputError(f"target: found {name!r}; known targets: {', '.join(target_names())}")
+    if name not in _MODULES:
+        raise InputError(f"target: found {name!r}; known targets: {', '.join(target_names())}")
+    return import_module(_MODULES[name]).configured(mlir_air)

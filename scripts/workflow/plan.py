@@ -62,7 +62,8 @@ def make_plan(settings: Settings, requested: Requested) -> Plan:
     wanted = dict.fromkeys(
         planned.case for cases in models.values() for planned in cases if planned.source == "harness"
     )
-    asked = [_asked_case(name) for name in (*requested.cases, *settings.tiles)]
+    canary = [settings.canary] if settings.target == "npu2" else []
+    asked = [_asked_case(name) for name in (*requested.cases, *settings.tiles, *canary)]
     return Plan(settings, models, _specs([*map(parse_case, wanted), *asked], settings))
 
 

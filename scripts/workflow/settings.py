@@ -28,6 +28,11 @@ class Settings:
     tiles: Mapping[str, Mapping[str, int | str]]  # case -> knobs (and method) that replace the chosen ones
     registry: str  # folder of known rows that tiles are chosen from
     minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run"
+    mlir_air: str | None = None  # checkout that the npu2 target drives; None: $MLIR_AIR_ROOT
+    repeats: int = 2  # runs of each ELF on npu2, whose figures are compared
+    canary: str = "rmsnorm_256x960"  # small known-good case that tells whether the device is sound
+    lock: str = "/tmp/mlir-air-npu.lock"  # file of the device's lock
+    lock_wait_seconds: int = 1800  # how long a run waits for it
     kernel_source: str | None = None  # mlir-air checkout whose kernel sources are built instead of our own
     kernels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kernel -> {"source": C++ file}
 

@@ -11,12 +11,13 @@ from scripts.targets.build_steps import Build
 from scripts.targets.kernel_source import KernelSource
 from scripts.targets.npu2.build import compile_harness
 from scripts.targets.npu2.checkout import Checkout, open_checkout
-from scripts.targets.npu2.commands import PERF_ITERS, HarnessCase
+from scripts.targets.npu2.commands import PERF_ITERS, WRAPPER, HarnessCase
 from scripts.targets.npu2.device import find_device
 from scripts.targets.npu2.toolchain import fingerprint, toolchain_versions
 
-RUN_MODULE = "scripts.targets.npu2.device_session"
-WRAPPER_MODULE = "scripts.targets.npu2.split_harness"
+_RUN_MODULE = "scripts.targets.npu2.run_options"
+# Started as a script, on mlir-air's Python.
+_WRAPPER_MODULES = ("scripts.targets.npu2.split_harness",) if WRAPPER.is_file() else ()
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,8 @@ class Npu2Target:
 
     name = "npu2"
     device = "NPU2"
-    run_modules = (RUN_MODULE,)
-
-    @classmethod
-    def of(cls, mlir_air: str | Path | None) -> "Npu2Target":
-        """The target that drives the checkout `mlir_air`. Raises InputError when it is none."""
-        return cls(open_checkout(mlir_air))
+    build_modules = (__name__, *_WRAPPER_MODULES)
+    run_modules = (_RUN_MODULE, *_WRAPPER_MODULES)
 
     def fingerprint(self) -> str:
         """Versions of mlir-air, mlir-aie and Peano. Raises InputError when Peano is missing."""
@@ -63,3 +60,8 @@ class Npu2Target:
         case = HarnessCase(spec, self.checkout, folder.resolve(), PERF_ITERS)
         build = compile_harness(case, facts, time_limit)
         return dataclasses.replace(build, details={**build.details, "versions": versions})
+
+
+def configured(mlir_air: str | Path | None) -> Npu2Target:
+    """The target that drives the checkout `mlir_air`. Raises InputError when it is none."""
+    return Npu2Target(open_checkout(mlir_air))
