@@ -1,10 +1,11 @@
 """Fixtures that tests of every part share."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 _TOY_KERNEL = ROOT / "tests" / "fixtures" / "toy_kernel"
+_STAND_IN = ROOT / "tests" / "fixtures" / "npu2_stand_in"
 _NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".snakemake", "results", "__pycache__", ".pytest_cache", ".ruff_cache"
 )
@@ -101,3 +103,54 @@ def project_copy() -> Callable[[Path], Project]:
 def project(project_copy: Callable[[Path], Project], tmp_path: Path) -> Project:
     """A copy of the project for one test."""
     return project_copy(tmp_path / "project")
+
+
+class StandIn:
+    """A copy of the stand-in for a mlir-air checkout, and a project that drives it."""
+
+    def __init__(self, root: Path, project: Project) -> None:
+        self.root, self.project = root, project
+        self.lock = root / "npu.outer.lock"
+        path = os.pathsep.join([str(root / "bin"), os.environ["PATH"]])
+        self.environment = {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), path]),
+            "PEANO_INSTALL_DIR": str(root / "peano"),
+            "MLIR_AIR_PYTHON": sys.executable,
+        }
+
+    def snakemake(self, *targets: str, config: Sequence[str] = (), **environment: str) -> Any:
+        """Run Snakemake for the npu2 target; `environment` is added to the stand-in's."""
+        settings = ["target=npu2", f"mlir_air={self.root}", f"lock={self.lock}", *config]
+        return self.project.snakemake(
+            *targets, "--config", *settings, environment={**self.environment, **environment}
+        )
+
+    def verdict(self, case: str) -> dict[str, Any]:
+        """The verdict on a case, from the project's results."""
+        return json.loads(self.project.text(f"results/{case}.verdict"))
+
+    def fails(self, **faults: list[str]) -> None:
+        """What goes wrong on the device: for each harness one fault a run, the last one for all later ones."""
+        (self.root / "faults.json").write_text(json.dumps(faults))
+
+    def device_uses(self) -> list[tuple[float, float, str]]:
+        """(start, end, harness) of every process that was on the device and came back, by start."""
+        log = self.root / "device.log"
+        started: dict[str, float] = {}
+        uses = []
+        for line in log.read_text().splitlines() if log.exists() else ():
+            at, pid, what, harness = line.split()
+            if what == "start":
+                started[pid] = float(at)
+            else:
+                uses.append((started.pop(pid), float(at), harness))
+        return sorted(uses)
+
+
+@pytest.fixture
+def stand_in(project: Project, tmp_path: Path) -> StandIn:
+    """A stand-in checkout for one test, with a project that splits its harnesses as they are made for."""
+    root = tmp_path / "mlir-air"
+    shutil.copytree(_STAND_IN, root)
+    shutil.copy(_STAND_IN / "split_harness.py", project.root / "scripts" / "targets" / "npu2")
+    return StandIn(root, project)
