@@ -110,6 +110,7 @@ class StandIn:
 
     def __init__(self, root: Path, project: Project) -> None:
         self.root, self.project = root, project
+        shutil.copy(root / "split_harness.py", project.root / "scripts" / "targets" / "npu2")
         self.lock = root / "npu.outer.lock"
         path = os.pathsep.join([str(root / "bin"), os.environ["PATH"]])
         self.environment = {
@@ -118,6 +119,10 @@ class StandIn:
             "MLIR_AIR_PYTHON": sys.executable,
         }
 
+    def beside(self, project: Project) -> "StandIn":
+        """The same checkout and device, driven by another project."""
+        return StandIn(self.root, project)
+
     def snakemake(self, *targets: str, config: Sequence[str] = (), **environment: str) -> Any:
         """Run Snakemake for the npu2 target; `environment` is added to the stand-in's."""
         settings = ["target=npu2", f"mlir_air={self.root}", f"lock={self.lock}", *config]
@@ -125,12 +130,40 @@ class StandIn:
             *targets, "--config", *settings, environment={**self.environment, **environment}
         )
 
+    def compile(self, case: str, **environment: str) -> dict[str, Any]:
+        """Run the compile step; the build record."""
+        folder = f"results/build/{case}"
+        self._step("compile_elf", case, "--target", "npu2", "--output-dir", folder, **environment)
+        return json.loads(self.project.text(f"{folder}/build.json"))
+
+    def run(self, case: str, *options: str, canary: str = "rmsnorm_256x960", **environment: str) -> str:
+        """Run and judge a case that was compiled; what its log says."""
+        build, log = f"results/build/{case}/build.json", f"results/{case}.log"
+        places = ["--build", build, "--log", log, "--attempts", f"results/attempts/{case}"]
+        device = ["--canary", f"results/build/{canary}/build.json", "--device-state", "results/device.json"]
+        lock = ["--lock", str(self.lock)]
+        self._step("run_kernel", case, *places, *device, *lock, *options, **environment)
+        verdict = f"results/{case}.verdict"
+        self.project.step("judge_verdict", case, "--build", build, "--log", log, "--output", verdict)
+        return self.project.text(log)
+
+    def _step(self, name: str, case: str, *options: str, **environment: str) -> None:
+        finished = self.project.step(
+            name,
+            case,
+            "--mlir-air",
+            str(self.root),
+            *options,
+            environment={**self.environment, **environment},
+        )
+        assert finished.returncode == 0, finished.stdout + finished.stderr
+
     def verdict(self, case: str) -> dict[str, Any]:
         """The verdict on a case, from the project's results."""
         return json.loads(self.project.text(f"results/{case}.verdict"))
 
     def fails(self, **faults: list[str]) -> None:
-        """What goes wrong on the device: for each harness one fault a run, the last one for all later ones."""
+        """What goes wrong on the device: for each harness one fault a run, the last one for good."""
         (self.root / "faults.json").write_text(json.dumps(faults))
 
     def device_uses(self) -> list[tuple[float, float, str]]:
@@ -152,5 +185,4 @@ def stand_in(project: Project, tmp_path: Path) -> StandIn:
     """A stand-in checkout for one test, with a project that splits its harnesses as they are made for."""
     root = tmp_path / "mlir-air"
     shutil.copytree(_STAND_IN, root)
-    shutil.copy(_STAND_IN / "split_harness.py", project.root / "scripts" / "targets" / "npu2")
     return StandIn(root, project)

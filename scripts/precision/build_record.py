@@ -36,6 +36,7 @@ class BuildRecord:
     split: bool | None = None  # npu2: compiled apart from the run; None on the host target
     split_reason: str | None = None  # npu2: why it could not be
     versions: Mapping[str, str] = field(default_factory=dict)  # npu2: of mlir-air, mlir-aie and Peano
+    command: tuple[str, ...] = ()  # the builder's argument list; several are joined by &&
 
     @property
     def evidence_kind(self) -> str:
@@ -76,6 +77,7 @@ def build_record(record: Any, where: str = "build record") -> BuildRecord:
         split=record.get("split"),
         split_reason=record.get("split_reason"),
         versions=record.get("versions") or {},
+        command=tuple(record.get("command") or ()),
     )
 
 

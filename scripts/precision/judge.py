@@ -1,5 +1,6 @@
 """Judging a case: build record and log in, verdict out. Pure; the same for both targets."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -237,7 +238,7 @@ def _evidence(attempt: _Attempt, attempts: int) -> Evidence:
         target=build.target,
         source=attempt.facts.signal,
         command=log.command,
-        elf_sha256=build.elf_sha256,
+        elf_sha256=build.elf_sha256 or next(iter(log.device.get("artifacts", {}).values()), None),
         toolchain=build.toolchain,
         device=log.device.get("name") or build.device,
         started=log.started if ran else build.started,
@@ -251,8 +252,13 @@ def _hardware(log: HarnessLog, build: BuildRecord) -> dict[str, Any] | None:
     """What evidence of the device names besides; None for the host target."""
     if build.split is None:
         return None
-    split = {"split": build.split, "split_reason": build.split_reason}
-    return {**build.versions, **split, "artifacts": dict(build.artifacts), **log.device}
+    how = {
+        "split": build.split,
+        "split_reason": build.split_reason,
+        "compile_command": shlex.join(build.command).replace("'&&'", "&&"),
+        "artifacts": dict(build.artifacts),
+    }
+    return {**build.versions, **how, **log.device}
 
 
 def _last_error(log: HarnessLog) -> str | None:

@@ -7,8 +7,10 @@ from pathlib import Path
 from scripts.cases.kernel_facts import KernelFacts
 from scripts.cases.tile_choice import CaseSpec
 from scripts.errors import InputError
+from scripts.targets.build_folder import file_sha256
 from scripts.targets.build_steps import Build
 from scripts.targets.kernel_source import KernelSource
+from scripts.targets.npu2.adapter import adapter
 from scripts.targets.npu2.build import compile_harness
 from scripts.targets.npu2.checkout import Checkout, open_checkout
 from scripts.targets.npu2.commands import PERF_ITERS, WRAPPER, HarnessCase
@@ -16,6 +18,7 @@ from scripts.targets.npu2.device import find_device
 from scripts.targets.npu2.toolchain import fingerprint, toolchain_versions
 
 _RUN_MODULE = "scripts.targets.npu2.run_options"
+_SOURCES = (".py", ".cc")
 # Started as a script, on mlir-air's Python.
 _WRAPPER_MODULES = ("scripts.targets.npu2.split_harness",) if WRAPPER.is_file() else ()
 
@@ -59,7 +62,17 @@ class Npu2Target:
         versions = toolchain_versions(self.checkout)
         case = HarnessCase(spec, self.checkout, folder.resolve(), PERF_ITERS)
         build = compile_harness(case, facts, time_limit)
-        return dataclasses.replace(build, details={**build.details, "versions": versions})
+        sources = harness_sources(self.checkout, facts.name)
+        return dataclasses.replace(build, details={**build.details, "versions": versions, "source": sources})
+
+
+def harness_sources(checkout: Checkout, kernel: str) -> list[dict[str, str]]:
+    """What the record says of the harness's files: those beside its script, from the checkout on."""
+    folder = checkout.harness_folder(adapter(kernel))
+    files = [file for file in sorted(folder.iterdir()) if file.name == "Makefile" or file.suffix in _SOURCES]
+    return [
+        {"file": file.relative_to(checkout.root).as_posix(), "sha256": file_sha256(file)} for file in files
+    ]
 
 
 def configured(mlir_air: str | Path | None) -> Npu2Target:
