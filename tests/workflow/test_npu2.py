@@ -172,11 +172,8 @@ def test_an_unknown_backend_is_run_as_upstream_does(ready, case: str) -> None:
     hardware = verdict["evidence"]["hardware"]
     assert verdict["verdict"] == "PASS"
     assert (hardware["split"], hardware["repeats"]) == (False, 1)
-    assert (
-        "was told to be one" in hardware["split_reason"]
-        and 
+    assert "was told to be one" in hardware["split_reason"]
     assert "split_harness" not in verdict["evidence"]["command"]
-    )
     assert verdict["evidence"]["elf_sha256"] and "[split] compiled and run in one process" in log
 
 
