@@ -67,8 +67,10 @@ def compile_case(case: Case, target: Target, options: argparse.Namespace) -> dic
     else:
         if options.tile_source:
             spec = dataclasses.replace(spec, tile_source=options.tile_source, note=options.note)
-        build = build_elf(target, facts, spec, folder, options.time_limit, _objects(options), source)
         chosen = _chosen_tile(facts, spec)
+        for hint in chosen["hints"]:
+            print(f"warning: {case.name}: {hint}", file=sys.stderr)
+        build = build_elf(target, facts, spec, folder, options.time_limit, _objects(options), source)
     if build.status != "OK":
         (folder / ELF_NAME).unlink(missing_ok=True)
     return _record(case, target, build, {**chosen, "source": _source_record(facts, source)}, started)

@@ -12,7 +12,7 @@ from scripts.errors import InputError
 
 
 class Status(StrEnum):
-    """What became of a case. Everything but PASS is a FAIL."""
+    """What became of a case. Everything but PASS and NOT_RUN is a FAIL."""
 
     PASS = "PASS"  # every element proven close, by a complete log that does not contradict itself
     NUMERIC = "NUMERIC"  # it ran, and some elements are wrong
@@ -27,6 +27,11 @@ class Status(StrEnum):
 
 MEASURED = frozenset({Status.PASS, Status.NUMERIC, Status.CORRUPT})
 """Statuses that carry figures; the others carry none."""
+
+
+def outcome_of(status: Status) -> str:
+    """The verdict in a word: PASS, FAIL, or NOT_RUN, which says nothing against the case."""
+    return status.value if status in (Status.PASS, Status.NOT_RUN) else "FAIL"
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Verdict:
         record: dict[str, Any] = {}
         for name, value in asdict(self).items():
             if name == "status":
-                record["verdict"] = "PASS" if self.passed else "FAIL"
+                record["verdict"] = outcome_of(self.status)
             record[name] = value
         if self.evidence.hardware is None:
             del record["evidence"]["hardware"]
@@ -144,7 +149,7 @@ def read_verdict(path: Path) -> Verdict:
 def _verdict(record: Mapping[str, Any]) -> Verdict:
     values = {field.name: record[field.name] for field in fields(Verdict)}
     status = Status(values["status"])
-    if record["verdict"] != ("PASS" if status is Status.PASS else "FAIL"):
+    if record["verdict"] != outcome_of(status):
         raise ValueError(f"verdict {record['verdict']!r} contradicts status {status}")
     values |= {
         "status": status,

@@ -195,7 +195,7 @@ def test_a_device_that_others_hold_is_no_failure(ready) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
         ready.run(GEMM, "--lock-wait", "0.5")
     verdict = ready.verdict(GEMM)
-    assert verdict["status"] == "NOT_RUN" and verdict["evidence"]["attempts"] == 0
+    assert verdict["verdict"] == verdict["status"] == "NOT_RUN" and verdict["evidence"]["attempts"] == 0
     assert f"held by pid {os.getpid()} (" in verdict["reason"] and "0.5 s" in verdict["reason"]
     assert ready.device_uses() == []
 
