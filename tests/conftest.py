@@ -136,16 +136,30 @@ class StandIn:
         self._step("compile_elf", case, "--target", "npu2", "--output-dir", folder, **environment)
         return json.loads(self.project.text(f"{folder}/build.json"))
 
-    def run(self, case: str, *options: str, canary: str = "rmsnorm_256x960", **environment: str) -> str:
+    def run(self, case: str, *options: str, **environment: str) -> str:
         """Run and judge a case that was compiled; what its log says."""
-        build, log = f"results/build/{case}/build.json", f"results/{case}.log"
-        places = ["--build", build, "--log", log, "--attempts", f"results/attempts/{case}"]
-        device = ["--canary", f"results/build/{canary}/build.json", "--device-state", "results/device.json"]
-        lock = ["--lock", str(self.lock)]
-        self._step("run_kernel", case, *places, *device, *lock, *options, **environment)
-        verdict = f"results/{case}.verdict"
+        build, log, verdict = self._build(case), f"results/{case}.log", f"results/{case}.verdict"
+        self._step("run_kernel", case, *self._places(case), *options, **environment)
         self.project.step("judge_verdict", case, "--build", build, "--log", log, "--output", verdict)
         return self.project.text(log)
+
+    def start_run(self, case: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start the run step of a case that was compiled."""
+        command = [sys.executable, "-m", "scripts.run_kernel", case, *self._places(case)]
+        return subprocess.Popen(
+            [*command, "--mlir-air", str(self.root)],
+            cwd=self.project.root,
+            env={**os.environ, **self.environment, **environment},
+        )
+
+    def _places(self, case: str) -> list[str]:
+        """Options that say where the run step reads and writes."""
+        canary = ["--canary", self._build("rmsnorm_256x960"), "--device-state", "results/device.json"]
+        log = ["--log", f"results/{case}.log", "--attempts", f"results/attempts/{case}"]
+        return ["--build", self._build(case), *log, *canary, "--lock", str(self.lock)]
+
+    def _build(self, case: str) -> str:
+        return f"results/build/{case}/build.json"
 
     def _step(self, name: str, case: str, *options: str, **environment: str) -> None:
         finished = self.project.step(
@@ -166,12 +180,16 @@ class StandIn:
         """What goes wrong on the device: for each harness one fault a run, the last one for good."""
         (self.root / "faults.json").write_text(json.dumps(faults))
 
+    def device_log(self) -> str:
+        """Who came to the device and left it, as the harnesses wrote it down."""
+        log = self.root / "device.log"
+        return log.read_text() if log.exists() else ""
+
     def device_uses(self) -> list[tuple[float, float, str]]:
         """(start, end, harness) of every process that was on the device and came back, by start."""
-        log = self.root / "device.log"
         started: dict[str, float] = {}
         uses = []
-        for line in log.read_text().splitlines() if log.exists() else ():
+        for line in self.device_log().splitlines():
             at, pid, what, harness = line.split()
             if what == "start":
                 started[pid] = float(at)

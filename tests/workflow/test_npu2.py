@@ -4,11 +4,15 @@ import fcntl
 import json
 import os
 import re
+import signal
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
+
+from scripts.targets.npu2.device_lock import is_free
 
 GEMM, RMSNORM, ADD = "gemm_256x256x256", "rmsnorm_64x512", "eltwise_add_65536"
 ATTENTION = "flash_attention_256x256_d64x64_h2x2_causal"
@@ -177,6 +181,27 @@ def test_an_unknown_backend_is_run_as_upstream_does(ready, case: str) -> None:
     assert verdict["evidence"]["elf_sha256"] and "[split] compiled and run in one process" in log
 
 
+def test_a_checkout_without_the_harness_fails_its_cases_only(ready) -> None:
+    build = ready.compile("gelu_65536")
+    assert build["status"] == "COMPILE_ERROR" and "tried: programming_examples/gelu" in build["reason"]
+    ready.run("gelu_65536")
+    assert "tried: programming_examples/gelu" in ready.verdict("gelu_65536")["reason"]
+
+
+def test_what_is_printed_can_be_pasted(ready) -> None:
+    """A shell that runs the printed lines one after the other gets the harness's own lines."""
+    printed = ready.project.step(
+        *("run_kernel", "--target", "npu2", "--print", GEMM, "--mlir-air", str(ready.root)),
+        *("--lock", str(ready.lock), "--repeats", "1"),
+        environment=ready.environment,
+    )
+    assert printed.returncode == 0, printed.stderr
+    assert printed.stdout.count(f"flock -x -w 1800 {ready.lock} ") == 1
+    pasted = ready.project.run("sh", "-ec", printed.stdout, environment=ready.environment)
+    assert pasted.returncode == 0 and pasted.stdout.splitlines()[-1] == "PASS!", pasted.stderr
+    assert [use[2] for use in ready.device_uses()] == ["gemm"]
+
+
 def test_a_makefile_without_the_variable_is_never_started_by_a_compile(ready) -> None:
     """It would compile and run at once, without the lock."""
     folder = ready.root / "programming_examples" / "matrix_multiplication" / "bf16_in_bf16_out"
@@ -207,6 +232,22 @@ def test_no_device_is_no_failure_and_no_evidence(ready) -> None:
     verdict = ready.verdict(GEMM)
     assert verdict["status"] == "NOT_RUN" and "no NPU" in verdict["reason"]
     assert ready.device_uses() == []
+
+
+@pytest.mark.parametrize(("number", "free_at_once"), [(signal.SIGKILL, False), (signal.SIGTERM, True)])
+def test_the_lock_is_held_until_nothing_is_left_on_the_device(ready, number: int, free_at_once: bool) -> None:
+    """A step that is killed cannot end its children; they have the lock until they are done."""
+    ready.compile(GEMM)
+    step = ready.start_run(GEMM, STAND_IN_DEVICE_SECONDS="3")
+    while "start gemm" not in ready.device_log():
+        assert step.poll() is None
+        time.sleep(0.05)
+    step.send_signal(number)
+    step.wait()
+    assert is_free(ready.lock) == free_at_once
+    while not is_free(ready.lock):
+        time.sleep(0.1)
+    assert ("end gemm" in ready.device_log()) != free_at_once
 
 
 @pytest.mark.parametrize("cases", [4, pytest.param(16, marks=pytest.mark.slow)])

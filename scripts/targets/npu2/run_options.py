@@ -2,6 +2,8 @@
 
 import argparse
 import shlex
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +45,8 @@ def device_runner(record: Path, options: argparse.Namespace) -> Iterator[DeviceR
         canary=canary,
         state=options.device_state,
     )
+    # As an exception, so that whatever runs on the device ends with this process.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with device_session(subject, device) as runner:
         yield runner
 

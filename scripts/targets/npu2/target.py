@@ -53,16 +53,22 @@ class Npu2Target:
     ) -> Build:
         """Compile the harness of `spec` in `folder`. `objects` is not used: make keeps the harness's own.
 
-        Raises InputError for a `source`, when Peano is missing, or the checkout lacks the harness.
+        A checkout that lacks the kernel's harness is a failed build, so that it stops no other case.
+        Raises InputError for a `source`, or when Peano is missing.
         """
         if source is not None:
             raise InputError(
                 f"kernel source of {facts.name}: the npu2 target builds the checkout's own; edit it there"
             )
         versions = toolchain_versions(self.checkout)
+        try:
+            sources = harness_sources(self.checkout, facts.name)
+        except InputError as error:
+            return Build(
+                "COMPILE_ERROR", str(error), details={"split": True, "versions": versions, "source": []}
+            )
         case = HarnessCase(spec, self.checkout, folder.resolve(), PERF_ITERS)
         build = compile_harness(case, facts, time_limit)
-        sources = harness_sources(self.checkout, facts.name)
         return dataclasses.replace(build, details={**build.details, "versions": versions, "source": sources})
 
 
