@@ -73,7 +73,8 @@ def test_the_holder_is_named(tmp_path: Path) -> None:
 def test_a_child_that_outlives_who_took_the_lock_is_named(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     script = "import fcntl,os,subprocess,sys; fd=os.open(sys.argv[1],os.O_RDWR|os.O_CREAT); "
-    script += "fcntl.flock(fd,fcntl.LOCK_EX); p=subprocess.Popen(['sleep','5'],pass_fds=[fd],stdout=2); print(p.pid)"
+    script += "fcntl.flock(fd,fcntl.LOCK_EX); "
+    script += "print(subprocess.Popen(['sleep','5'],pass_fds=[fd],stdout=2).pid)"
     taken = subprocess.run(
         [sys.executable, "-c", script, str(lock)], stdout=subprocess.PIPE, text=True, check=True
     )
