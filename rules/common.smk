@@ -121,6 +121,7 @@ plan = or_exit(lambda: make_plan(settings, requested_targets(sys.argv[1:])))
 target = or_exit(lambda: target_named(settings.target, settings.mlir_air))
 toolchain = or_exit(target.fingerprint)
 device = or_exit(target.run_fingerprint)
+or_exit(lambda: target.check_lock(Path(settings.lock)))
 # What one run has learnt about the device counts for its own cases only.
 os.environ.setdefault("KERNEL_VALIDATION_SESSION", uuid.uuid4().hex)
 registry_files = or_exit(lambda: known_row_files(settings.registry))

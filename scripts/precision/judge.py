@@ -1,17 +1,16 @@
 """Judging a case: build record and log in, verdict out. Pure; the same for both targets."""
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from signal import Signals
-from typing import Any
 
 from scripts.cases.case import Case
 from scripts.cases.kernel_facts import KernelFacts, load_kernel
 from scripts.cases.legal_tiles import method_flags
 from scripts.precision.build_record import BuildRecord
 from scripts.precision.contradictions import contradiction
+from scripts.precision.hardware import afterwards, hardware_evidence
 from scripts.precision.harness_log import HarnessLog, parse_attempts
 from scripts.precision.known_failures import explain, recognise
 from scripts.precision.numeric_failure import numeric_outcome, tier_text
@@ -207,15 +206,7 @@ def _reason(outcome: Outcome, started: Sequence[_Attempt]) -> str:
         number, before = len(started), _outcome(started[-2])
         history = f"passed on attempt {number}; attempt {number - 1}: {before.status}: {before.reason}"
         return f"{history}; {outcome.reason}"
-    return "; ".join(filter(None, (outcome.reason, *_afterwards(started[-1].log if started else None))))
-
-
-def _afterwards(log: HarnessLog | None) -> tuple[str, ...]:
-    """What went wrong on the device besides the case's own figures."""
-    if log is None:
-        return ()
-    timing = f"no timing: its run ended with exit status {log.timing_status}" if log.timing_status else ""
-    return timing, f"the canary {log.wedged}: the device is wedged" if log.wedged else ""
+    return "; ".join(filter(None, (outcome.reason, *afterwards(started[-1].log if started else None))))
 
 
 def _perf(attempt: _Attempt) -> Perf | None:
@@ -244,21 +235,8 @@ def _evidence(attempt: _Attempt, attempts: int) -> Evidence:
         started=log.started if ran else build.started,
         seconds=log.seconds if ran else build.seconds,
         attempts=attempts,
-        hardware=_hardware(log, build),
+        hardware=hardware_evidence(log, build),
     )
-
-
-def _hardware(log: HarnessLog, build: BuildRecord) -> dict[str, Any] | None:
-    """What evidence of the device names besides; None for the host target."""
-    if build.split is None:
-        return None
-    how = {
-        "split": build.split,
-        "split_reason": build.split_reason,
-        "compile_command": shlex.join(build.command).replace("'&&'", "&&"),
-        "artifacts": dict(build.artifacts),
-    }
-    return {**build.versions, **how, **log.device}
 
 
 def _last_error(log: HarnessLog) -> str | None:

@@ -35,6 +35,9 @@ class HostTarget:
     def run_fingerprint(self) -> None:
         """Nothing: a run depends on its ELF alone."""
 
+    def check_lock(self, lock: Path) -> None:
+        """Any will do: a run takes none."""
+
     def build(
         self,
         facts: KernelFacts,

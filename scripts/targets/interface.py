@@ -29,6 +29,9 @@ class Target(Protocol):
     def run_fingerprint(self) -> str | None:
         """What a run depends on besides the build, as text: driver and firmware; None where nothing does."""
 
+    def check_lock(self, lock: Path) -> None:
+        """Raises InputError when runs may not take `lock` for the lock of the device."""
+
     def build(
         self,
         facts: KernelFacts,

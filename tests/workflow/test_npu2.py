@@ -202,6 +202,27 @@ def test_what_is_printed_can_be_pasted(ready) -> None:
     assert [use[2] for use in ready.device_uses()] == ["gemm"]
 
 
+def test_without_a_checkout_its_place_is_left_to_the_reader(project, monkeypatch) -> None:
+    monkeypatch.delenv("MLIR_AIR_ROOT", raising=False)
+    for case in ("gemm_2048x2048x8192", "gemv_2048x8192"):
+        printed = project.step("run_kernel", "--target", "npu2", "--print", case)
+        assert printed.returncode == 0, printed.stderr
+        assert printed.stdout.startswith("# MLIR_AIR_ROOT is the mlir-air checkout")
+        assert " $MLIR_AIR_ROOT/programming_examples/matrix_" in printed.stdout
+
+
+def test_bad_input_is_refused_before_anything_starts(stand_in) -> None:
+    for config, complaint in (
+        (["lock=/tmp/npu.lock"], "which the harness takes by itself"),
+        (["canary=gelu_x"], "gelu_x"),
+        (["repeats=0"], "repeats: found 0; allowed: a positive integer"),
+        ([f"mlir_air={stand_in.project.root}"], "holds no programming_examples/"),
+    ):
+        refused = stand_in.snakemake(*verdict_files(GEMM), config=config)
+        assert refused.returncode == 2 and complaint in refused.stderr, refused.stderr
+    assert not (stand_in.project.root / "results").exists()
+
+
 def test_a_makefile_without_the_variable_is_never_started_by_a_compile(ready) -> None:
     """It would compile and run at once, without the lock."""
     folder = ready.root / "programming_examples" / "matrix_multiplication" / "bf16_in_bf16_out"

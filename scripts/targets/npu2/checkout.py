@@ -26,9 +26,12 @@ class Checkout:
 
     root: Path  # absolute
     python: str  # interpreter that imports `air`, absolute
+    seen: bool = True  # it is there to look into; else a name for one
 
     def harness_folder(self, adapter: Adapter) -> Path:
         """The folder of a kernel's harness. Raises InputError naming every candidate that was tried."""
+        if not self.seen:
+            return self.root / EXAMPLES / adapter.folders[0]
         for folder in adapter.folders:
             found = self.root / EXAMPLES / folder
             if (found / adapter.script).is_file():
@@ -54,6 +57,11 @@ def open_checkout(given: str | Path | None) -> Checkout:
     if not (root / EXAMPLES).is_dir():
         raise InputError(f"mlir_air: {named} holds no {EXAMPLES}/; a mlir-air checkout is needed")
     return Checkout(Path(plain_path(root, "mlir_air")), harness_python())
+
+
+def unseen_checkout() -> Checkout:
+    """The checkout that a reader of printed commands has under MLIR_AIR_ROOT; nobody has looked into it."""
+    return Checkout(Path(f"/{ROOT_VARIABLE}"), "python3", seen=False)
 
 
 def plain_path(path: Path, what: str) -> str:

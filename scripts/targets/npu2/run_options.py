@@ -1,6 +1,7 @@
 """From the run step's command line to the device: its options, with upstream's defaults, and the commands."""
 
 import argparse
+import os
 import shlex
 import signal
 import sys
@@ -14,7 +15,7 @@ from scripts.errors import InputError
 from scripts.registry.roots import SHARED_REGISTRY
 from scripts.registry.store import load_rows
 from scripts.targets.npu2.built_case import BuiltCase
-from scripts.targets.npu2.checkout import open_checkout
+from scripts.targets.npu2.checkout import ROOT_VARIABLE, open_checkout, unseen_checkout
 from scripts.targets.npu2.commands import PERF_ITERS, HarnessCase, under_lock
 from scripts.targets.npu2.device_lock import DEFAULT_LOCK, WAIT_SECONDS, checked_lock
 from scripts.targets.npu2.device_session import DeviceOptions, DeviceRunner, device_session
@@ -54,15 +55,21 @@ def device_runner(record: Path, options: argparse.Namespace) -> Iterator[DeviceR
 def printed_commands(case: Case, options: argparse.Namespace) -> list[str]:
     """What a person types for `case`, one shell line each: the compile, then the runs under the lock.
 
-    The tile is the one that the registry gives. Raises InputError without a checkout or a legal tile.
+    The tile is the one that the registry gives. Without a checkout, its place is written $MLIR_AIR_ROOT.
+    Raises InputError without a legal tile, or for a checkout that is none.
     """
-    checkout = open_checkout(options.mlir_air)
+    named = options.mlir_air or os.environ.get(ROOT_VARIABLE)
+    checkout = open_checkout(named) if named else unseen_checkout()
     spec = choose_spec(case, load_rows(SHARED_REGISTRY, case.kernel))
     harness = HarnessCase(spec, checkout, _BUILDS / case.name, PERF_ITERS)
     timing = harness.timing_command()
     runs = [harness.run_command()] * options.repeats + ([timing] if timing else [])
     locked = [under_lock(command, _lock(options), _lock_wait(options)) for command in runs]
-    return [shlex.join(command) for command in (*harness.compile_commands(), *locked)]
+    lines = [shlex.join(command) for command in (*harness.compile_commands(), *locked)]
+    if checkout.seen:
+        return lines
+    note = f"# {ROOT_VARIABLE} is the mlir-air checkout: export it first, or name it with --mlir-air"
+    return [note, *(line.replace(str(checkout.root), f"${ROOT_VARIABLE}") for line in lines)]
 
 
 def _lock(options: argparse.Namespace) -> Path:

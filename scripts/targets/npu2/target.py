@@ -15,6 +15,7 @@ from scripts.targets.npu2.build import compile_harness
 from scripts.targets.npu2.checkout import Checkout, open_checkout
 from scripts.targets.npu2.commands import PERF_ITERS, WRAPPER, HarnessCase
 from scripts.targets.npu2.device import find_device
+from scripts.targets.npu2.device_lock import checked_lock
 from scripts.targets.npu2.toolchain import fingerprint, toolchain_versions
 
 _RUN_MODULE = "scripts.targets.npu2.run_options"
@@ -41,6 +42,10 @@ class Npu2Target:
     def run_fingerprint(self) -> str:
         """The device, and the versions of XRT, firmware and driver."""
         return find_device().line()
+
+    def check_lock(self, lock: Path) -> None:
+        """Raises InputError for the harness's own inner lock, or a folder that does not exist."""
+        checked_lock(lock)
 
     def build(
         self,
