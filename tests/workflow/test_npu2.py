@@ -32,7 +32,7 @@ def ready(stand_in):
 
 
 def test_verdicts_with_the_evidence_of_the_device(stand_in, planned) -> None:
-    finished = stand_in.snakemake(*verdict_files(GEMM, ADD, ATTENTION, CANARY))
+    finished = stand_in.snakemake(f"results/{GEMM}.row", *verdict_files(ADD, ATTENTION, CANARY))
     assert finished.returncode == 0, finished.stderr
     for case in (GEMM, ADD, ATTENTION, CANARY):
         verdict = stand_in.verdict(case)
@@ -51,6 +51,8 @@ def test_verdicts_with_the_evidence_of_the_device(stand_in, planned) -> None:
         assert str(stand_in.root) not in json.dumps(verdict) and str(stand_in.project.root) not in json.dumps(
             verdict
         )
+    row = json.loads(stand_in.project.text(f"results/{GEMM}.row"))["row"]
+    assert (row["evidence"]["kind"], row["latency_us"]) == ("hardware", 437.2)
     uses = [harness for _, _, harness in stand_in.device_uses()]
     # A timed run of FlashAttention has wrong numbers, so its timing is a run of its own.
     assert uses.count("flash_attention") == 3 and uses.count("gemm") == 2 and uses.count("rmsnorm") == 3

@@ -13,7 +13,7 @@ from scripts.precision.known_failures import recognise
 from scripts.targets.build_folder import file_sha256
 from scripts.targets.build_steps import Build, first_error
 from scripts.targets.npu2.adapter import ARTIFACTS
-from scripts.targets.npu2.commands import WRAPPER, HarnessCase, labelled
+from scripts.targets.npu2.commands import WRAPPER, HarnessCase, labelled, without_places
 from scripts.targets.process import Finished, run_limited
 
 UNKNOWN_BACKEND = "[split] unknown backend:"
@@ -43,7 +43,7 @@ def compile_harness(case: HarnessCase, facts: KernelFacts, time_limit: float) ->
         if finished.exit_status != 0:
             reason = _unknown_backend(finished.output)
             if reason is None:
-                return _failed(finished, shown, seconds)
+                return _failed(without_places(finished.output, case.checkout), finished, shown, seconds)
             break
     if reason is not None:
         plain = tuple(shlex.split(labelled(case.plain_command(), case.checkout)))
@@ -70,14 +70,14 @@ def _unknown_backend(output: str) -> str | None:
     return lines[-1].removeprefix(UNKNOWN_BACKEND).strip() or "no reason given" if lines else None
 
 
-def _failed(finished: Finished, shown: tuple[str, ...], seconds: float) -> Build:
+def _failed(output: str, finished: Finished, shown: tuple[str, ...], seconds: float) -> Build:
     """A wall if the text is one that people have met before, else whatever the tools complained of first."""
     details = _details(True, None, {})
-    sighting = recognise(finished.output)
+    sighting = recognise(output)
     if sighting and sighting.failure.status == _WALL:
-        line = next(line for line in finished.output.splitlines() if sighting.failure.pattern.search(line))
+        line = next(line for line in output.splitlines() if sighting.failure.pattern.search(line))
         return Build(_WALL, line.strip()[:_LONGEST_LINE], shown, seconds, details=details)
-    reason = first_error(finished.output, finished.exit_status)
+    reason = first_error(output, finished.exit_status)
     return Build("COMPILE_ERROR", reason, shown, seconds, details=details)
 
 

@@ -38,7 +38,7 @@ class Checkout:
                 return found
         tried = ", ".join(f"{EXAMPLES}/{folder}" for folder in adapter.folders)
         raise InputError(
-            f"mlir_air: {self.root} has no {adapter.script} for {adapter.kernel}; tried: {tried}"
+            f"mlir_air: the checkout has no {adapter.script} for {adapter.kernel}; tried: {tried}"
         )
 
 

@@ -113,7 +113,11 @@ def under_lock(command: list[str], lock: Path, wait: float) -> list[str]:
 
 def labelled(command: list[str], checkout: Checkout) -> str:
     """`command` for a record: shell-quoted, with no folder of this machine."""
-    text = shlex.join(command)
+    return without_places(shlex.join(command), checkout)
+
+
+def without_places(text: str, checkout: Checkout) -> str:
+    """`text` with folders of this machine written as what they are."""
     names = (
         (str(checkout.root), "$MLIR_AIR_ROOT"),
         (str(PROJECT_ROOT), "$PWD"),
