@@ -110,6 +110,7 @@ class StandIn:
 
     def __init__(self, root: Path, project: Project) -> None:
         self.root, self.project = root, project
+        self.restore()
         shutil.copy(root / "split_harness.py", project.root / "scripts" / "targets" / "npu2")
         self.lock = root / "npu.outer.lock"
         path = os.pathsep.join([str(root / "bin"), os.environ["PATH"]])
@@ -118,6 +119,11 @@ class StandIn:
             "PEANO_INSTALL_DIR": str(root / "peano"),
             "MLIR_AIR_PYTHON": sys.executable,
         }
+
+    def restore(self) -> None:
+        """The checkout as it comes."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.copytree(_STAND_IN, self.root)
 
     def beside(self, project: Project) -> "StandIn":
         """The same checkout and device, driven by another project."""
@@ -198,9 +204,13 @@ class StandIn:
         return sorted(uses)
 
 
+@pytest.fixture(scope="session")
+def make_stand_in() -> Callable[[Path, Project], StandIn]:
+    """Makes a stand-in checkout, and has a project split its harnesses as they are made for."""
+    return StandIn
+
+
 @pytest.fixture
-def stand_in(project: Project, tmp_path: Path) -> StandIn:
-    """A stand-in checkout for one test, with a project that splits its harnesses as they are made for."""
-    root = tmp_path / "mlir-air"
-    shutil.copytree(_STAND_IN, root)
-    return StandIn(root, project)
+def stand_in(project: Project, make_stand_in: Callable[[Path, Project], StandIn], tmp_path: Path) -> StandIn:
+    """A stand-in checkout for one test."""
+    return make_stand_in(tmp_path / "mlir-air", project)

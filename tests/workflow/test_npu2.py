@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,11 +25,24 @@ def verdict_files(*cases: str) -> list[str]:
     return [f"results/{case}.verdict" for case in cases]
 
 
-@pytest.fixture
-def ready(stand_in):
-    """The stand-in, with the canary compiled."""
+@pytest.fixture(scope="module")
+def with_canary(project_copy, make_stand_in, tmp_path_factory):
+    """A stand-in with the canary compiled, for all tests that call steps by hand."""
+    folder = tmp_path_factory.mktemp("with_canary")
+    stand_in = make_stand_in(folder / "mlir-air", project_copy(folder / "project"))
     stand_in.compile(CANARY)
     return stand_in
+
+
+@pytest.fixture
+def ready(with_canary):
+    """The same as new: whatever another test changed or left behind is gone."""
+    with_canary.restore()
+    results = with_canary.project.root / "results"
+    for path in [*results.glob("build/*"), *results.glob("*")]:
+        if path.name not in (CANARY, "build"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return with_canary
 
 
 def test_verdicts_with_the_evidence_of_the_device(stand_in, planned) -> None:
@@ -271,7 +285,7 @@ def test_no_device_is_no_failure_and_no_evidence(ready) -> None:
 def test_the_lock_is_held_until_nothing_is_left_on_the_device(ready, number: int, free_at_once: bool) -> None:
     """A step that is killed cannot end its children; they have the lock until they are done."""
     ready.compile(GEMM)
-    step = ready.start_run(GEMM, STAND_IN_DEVICE_SECONDS="3")
+    step = ready.start_run(GEMM, STAND_IN_DEVICE_SECONDS="2")
     while "start gemm" not in ready.device_log():
         assert step.poll() is None
         time.sleep(0.05)
