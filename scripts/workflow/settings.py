@@ -57,6 +57,11 @@ def read_settings(config: Mapping[str, Any], schema: Path = SCHEMA) -> Settings:
     if error is not None:
         raise InputError(f"{_WHERE}: {_complaint(error)}")
     settings = Settings(**{**config, "models": tuple(config["models"])})
+    if settings.target == "npu2" and (settings.kernel_source or settings.kernels):
+        found = "kernel_source" if settings.kernel_source else "kernels"
+        raise InputError(
+            f"{_WHERE}: {found}: set, with target npu2, which builds the sources of mlir_air; edit them there"
+        )
     for kernel in settings.kernels:
         settings.source_of(kernel)
     return settings

@@ -12,11 +12,12 @@ from scripts.targets.build_steps import Build
 from scripts.targets.kernel_source import KernelSource
 from scripts.targets.npu2.adapter import adapter
 from scripts.targets.npu2.build import compile_harness
-from scripts.targets.npu2.checkout import Checkout, open_checkout
+from scripts.targets.npu2.checkout import Checkout, open_checkout, plain_path
 from scripts.targets.npu2.commands import PERF_ITERS, WRAPPER, HarnessCase
 from scripts.targets.npu2.device import find_device
 from scripts.targets.npu2.device_lock import checked_lock
 from scripts.targets.npu2.toolchain import fingerprint, toolchain_versions
+from scripts.targets.process import PROJECT_ROOT
 
 _RUN_MODULE = "scripts.targets.npu2.run_options"
 _SOURCES = (".py", ".cc")
@@ -87,5 +88,9 @@ def harness_sources(checkout: Checkout, kernel: str) -> list[dict[str, str]]:
 
 
 def configured(mlir_air: str | Path | None) -> Npu2Target:
-    """The target that drives the checkout `mlir_air`. Raises InputError when it is none."""
+    """The target that drives the checkout `mlir_air`.
+
+    Raises InputError when it is none, or the project lies where make cannot build.
+    """
+    plain_path(PROJECT_ROOT, "the project's folder")
     return Npu2Target(open_checkout(mlir_air))
