@@ -98,6 +98,17 @@ def test_an_older_place_of_a_harness_is_found(tmp_path: Path) -> None:
     assert Checkout(tmp_path, "python3").harness_folder(adapter("silu_and_mul")) == place
 
 
+def test_a_makefile_that_cannot_time_is_run_without_timing(tmp_path: Path) -> None:
+    folder = tmp_path / "programming_examples" / "rope_halfsplit"
+    folder.mkdir(parents=True)
+    (folder / "rope_halfsplit.py").touch()
+    spec = choose_spec(parse_case("rope_64x64"), [])
+    for rules, goal in (("run: compile-kernel\nprofile: compile-kernel\n", "profile"), ("run:\n", "run")):
+        (folder / "Makefile").write_text(rules)
+        command = HarnessCase(spec, Checkout(tmp_path, "python3"), tmp_path / "build", 20).run_command()
+        assert goal in command and ("ITERATIONS=20" in command) == (goal == "profile")
+
+
 def test_a_path_that_make_would_not_take_is_refused() -> None:
     with pytest.raises(InputError, match="characters that make does not take"):
         plain_path(Path("/home/my project"), "mlir_air")
