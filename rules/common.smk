@@ -1,6 +1,8 @@
 # What the rules share: the plan, and the questions that rules ask of it.
 
+import os
 import sys
+import uuid
 from pathlib import Path
 
 from scripts.cases.kernel_facts import diagnosis_kernels, harness_kernels
@@ -33,6 +35,40 @@ def replaced_source(kernel):
     """The file that replaces the kernel's own source, if the config names one."""
     source = or_exit(lambda: settings.source_of(kernel))
     return [source.file.as_posix()] if source else []
+
+
+def built_from(kernel):
+    """C++ files of the project that a build of the kernel may need: none where mlir-air brings its own."""
+    return source_files(kernel) if target.name == "host" else []
+
+
+def checkout_options():
+    """The mlir-air checkout that npu2 drives, as the steps take it."""
+    return ["--mlir-air", settings.mlir_air] if target.name == "npu2" and settings.mlir_air else []
+
+
+def run_modules(kernel):
+    """Modules of the run step, and of what it starts."""
+    reference = [f"kernels.{kernel}.reference"] if target.name == "host" else []
+    return module_files("scripts.run_kernel", *target.run_modules, *reference)
+
+
+def canary_build():
+    """The build of the case that tells whether the device is sound."""
+    return ancient(f"results/build/{settings.canary}/build.json") if target.name == "npu2" else []
+
+
+def device_options():
+    """How the run step gets at the device."""
+    if target.name != "npu2":
+        return []
+    lock = ["--lock", settings.lock, "--lock-wait", str(settings.lock_wait_seconds)]
+    return [*checkout_options(), *lock, "--device-state", "results/device.json"]
+
+
+def repeat_options():
+    """How often one ELF runs on the device."""
+    return ["--repeats", str(settings.repeats)] if target.name == "npu2" else []
 
 
 def tile_options(case):
@@ -92,8 +128,12 @@ use_own_python()
 clear_stale_lock()
 settings = or_exit(lambda: read_settings(config))
 plan = or_exit(lambda: make_plan(settings, requested_targets(sys.argv[1:])))
-target = or_exit(lambda: target_named(settings.target))
+target = or_exit(lambda: target_named(settings.target, settings.mlir_air))
 toolchain = or_exit(target.fingerprint)
+device = or_exit(target.run_fingerprint)
+or_exit(lambda: target.check_lock(Path(settings.lock)))
+# What one run has learnt about the device counts for its own cases only.
+os.environ.setdefault("KERNEL_VALIDATION_SESSION", uuid.uuid4().hex)
 registry_files = or_exit(lambda: known_row_files(settings.registry))
 
 

@@ -21,10 +21,9 @@ from scripts.cases.walls import hints
 from scripts.errors import InputError, exit_status
 from scripts.registry.store import load_rows
 from scripts.targets.build_folder import ELF_NAME, RECORD_NAME, file_sha256
-from scripts.targets.build_steps import Build, run_steps
+from scripts.targets.build_steps import Build
 from scripts.targets.interface import Target, target_named, target_names
 from scripts.targets.kernel_source import KernelSource, kernel_source
-from scripts.targets.objects import BuildStep
 from scripts.targets.process import project_path, utc_now
 
 # Upstream's longest sound builds stay under 10 minutes; a longer one does not come back.
@@ -40,18 +39,12 @@ def build_elf(
     objects: Path | None = None,
     source: KernelSource | None = None,
 ) -> Build:
-    """Build `folder`/kernel.elf, by way of the object files that `objects` keeps if it is given.
+    """Build the ELF of `spec` in `folder`, by way of the object files that `objects` keeps if it is given.
 
     A kernel `source` from outside of the project needs `objects`. Prints what the builder printed to stderr.
     Raises InputError when a tool of the target is missing.
     """
-    elf = folder / ELF_NAME
-    if objects is None:
-        command = tuple(target.build_command(facts, spec, elf))
-        steps = [BuildStep(command, command, elf, reusable=False)]
-    else:
-        steps = target.build_steps(facts, spec, elf, objects, source)
-    return run_steps(steps, elf, time_limit)
+    return target.build(facts, spec, folder, time_limit, objects, source)
 
 
 def compile_case(case: Case, target: Target, options: argparse.Namespace) -> dict[str, Any]:
@@ -74,8 +67,10 @@ def compile_case(case: Case, target: Target, options: argparse.Namespace) -> dic
     else:
         if options.tile_source:
             spec = dataclasses.replace(spec, tile_source=options.tile_source, note=options.note)
-        build = build_elf(target, facts, spec, folder, options.time_limit, _objects(options), source)
         chosen = _chosen_tile(facts, spec)
+        for hint in chosen["hints"]:
+            print(f"warning: {case.name}: {hint}", file=sys.stderr)
+        build = build_elf(target, facts, spec, folder, options.time_limit, _objects(options), source)
     if build.status != "OK":
         (folder / ELF_NAME).unlink(missing_ok=True)
     return _record(case, target, build, {**chosen, "source": _source_record(facts, source)}, started)
@@ -149,9 +144,10 @@ def _record(
         "target": target.name,
         "status": build.status,
         "reason": build.reason,
-        "elf": ELF_NAME if ended_well else None,
+        "elf": build.elf if ended_well else None,
         "elf_sha256": build.sha256,
         **chosen,
+        **build.details,
         "command": list(build.command),
         "toolchain": target.fingerprint(),
         "device": target.device,
@@ -180,6 +176,7 @@ def _arguments() -> argparse.Namespace:
         help="build this C++ file, or the one in this mlir-air checkout, instead of the project's own",
     )
     parser.add_argument("--objects", type=Path, metavar="DIR", help="folder that keeps object files")
+    parser.add_argument("--mlir-air", type=Path, metavar="DIR", help="checkout whose harnesses npu2 compiles")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT_SECONDS, metavar="S", help="seconds")
     return parser.parse_args()
 
@@ -187,7 +184,8 @@ def _arguments() -> argparse.Namespace:
 def main() -> None:
     """Command line."""
     options = _arguments()
-    record = compile_case(parse_case(options.case), target_named(options.target), options)
+    target = target_named(options.target, options.mlir_air)
+    record = compile_case(parse_case(options.case), target, options)
     write_text(options.output_dir / RECORD_NAME, json.dumps(record, indent=2) + "\n")
     if record["status"] != "OK":
         print(f"{record['case']}: {record['status']}: {record['reason']}", file=sys.stderr)

@@ -113,6 +113,7 @@ class KernelFacts:
     flops: Formula | None
     bytes: Formula | None
     registry: Mapping[str, Any]  # page and columns of its table
+    npu2: Mapping[str, Any]  # how upstream's harness is called; read by scripts/targets/npu2/adapter.py
     launch_limits: Mapping[str, int]  # limits of one launch, where a model has to split its call
     folder: Path
 

@@ -150,7 +150,7 @@ def _build_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
 
 def _no_harness() -> dict[str, Any]:
     """A kernel that only the diagnosis judges has no tolerances and no timing of its own."""
-    return dict.fromkeys(("rtol", "atol", "tier", "upstream", "flops", "bytes"))
+    return {**dict.fromkeys(("rtol", "atol", "tier", "upstream", "flops", "bytes")), "npu2": {}}
 
 
 def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
@@ -164,6 +164,7 @@ def _harness_facts(fields: _Fields, dims: Mapping[str, Dim]) -> dict[str, Any]:
         "upstream": _upstream(fields, variables) if fields.get("upstream", Mapping, {}) else None,
         "flops": perf.formula("flops", variables) if perf.get("flops", (str, int), None) else None,
         "bytes": perf.formula("bytes", variables) if perf.get("bytes", (str, int), None) else None,
+        "npu2": fields.get("npu2", Mapping, {}),
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,11 @@ class BuildRecord:
     device: str | None  # what runs the ELF
     started: str | None  # UTC, ISO 8601 with Z
     seconds: float | None  # compile time
+    artifacts: Mapping[str, str] = field(default_factory=dict)  # file beside the record -> sha256 (npu2)
+    split: bool | None = None  # npu2: compiled apart from the run; None on the host target
+    split_reason: str | None = None  # npu2: why it could not be
+    versions: Mapping[str, str] = field(default_factory=dict)  # npu2: of mlir-air, mlir-aie and Peano
+    command: tuple[str, ...] = ()  # the builder's argument list; several are joined by &&
 
     @property
     def evidence_kind(self) -> str:
@@ -54,10 +59,10 @@ def build_record(record: Any, where: str = "build record") -> BuildRecord:
     """Check a parsed build record. Raises InputError prefixed by `where`."""
     if not isinstance(record, dict):
         raise InputError(f"{where}: found {type(record).__name__}; a build record is a JSON object")
-    for field, allowed in (("case", None), ("target", tuple(EVIDENCE_KINDS)), ("status", BUILD_STATUSES)):
-        value = record.get(field)
+    for name, allowed in (("case", None), ("target", tuple(EVIDENCE_KINDS)), ("status", BUILD_STATUSES)):
+        value = record.get(name)
         if not isinstance(value, str) or (allowed and value not in allowed):
-            raise InputError(f"{where}: field {field} is {value!r}; allowed: {_allowed_text(allowed)}")
+            raise InputError(f"{where}: field {name} is {value!r}; allowed: {_allowed_text(allowed)}")
     herd = record.get("herd")
     optional = ("reason", "method", "tiles_used", "tiles_target", "note", "elf_sha256")
     return BuildRecord(
@@ -67,7 +72,12 @@ def build_record(record: Any, where: str = "build record") -> BuildRecord:
         knobs=record.get("knobs") or {},
         tile=record.get("tile") or {},
         herd=tuple(herd) if herd else None,
-        **{field: record.get(field) for field in (*optional, "toolchain", "device", "started", "seconds")},
+        **{name: record.get(name) for name in (*optional, "toolchain", "device", "started", "seconds")},
+        artifacts=record.get("artifacts") or {},
+        split=record.get("split"),
+        split_reason=record.get("split_reason"),
+        versions=record.get("versions") or {},
+        command=tuple(record.get("command") or ()),
     )
 
 

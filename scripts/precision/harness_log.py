@@ -1,8 +1,11 @@
 """Reading a run's log: the harness's own lines, between the [run] lines that the run step adds."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from scripts.precision.device_lines import device_lines
 
 PASS_LINE = "PASS!"
 FAIL_LINE = "failed."
@@ -75,6 +78,11 @@ class HarnessLog:
     unwritten: int | None  # elements no tile wrote (host target)
     compile_wall: str | None  # text of the compile wall that kept the case from running
     errors: tuple[str, ...]  # lines that look like errors, in order
+    repeats: tuple[str, ...]  # [precision] lines of each run on the device; empty on the host target
+    not_run: str | None  # why the device was not asked
+    wedged: str | None  # what the canary found after the runs, when it failed
+    timing_status: int | None  # exit status of a run that was made for its timing alone
+    device: Mapping[str, Any]  # the device, the lock, commands and artifacts; empty on the host target
 
 
 def parse_attempts(text: str, exit_status: int | None = None) -> tuple[HarnessLog, ...]:
@@ -91,10 +99,16 @@ def parse_attempts(text: str, exit_status: int | None = None) -> tuple[HarnessLo
 
 
 def parse_attempt(lines: list[str], exit_status: int | None = None) -> HarnessLog:
-    """Read the lines of one attempt; `exit_status` counts only where no [run] line gives it."""
+    """Read the lines of one attempt; `exit_status` counts only where no [run] line gives it.
+
+    Of several runs on the device, the first that failed counts, else the last.
+    """
+    added = device_lines(lines)
+    lines = list(added.judged)
     start, end = _first(_RUN_START, lines), _last(_RUN_END, lines)
     counts, listed = _last(_MISMATCHES, lines), _last(_LISTED, lines)
-    latency, unwritten = _last(_LATENCY, lines), _last(_UNWRITTEN, lines)
+    latency = _last(_LATENCY, lines if added.timing is None else added.timing)
+    unwritten = _last(_UNWRITTEN, lines)
     return HarnessLog(
         text="\n".join(lines),
         case=start[1] if start else None,
@@ -116,6 +130,11 @@ def parse_attempt(lines: list[str], exit_status: int | None = None) -> HarnessLo
         unwritten=int(unwritten[1]) if unwritten else None,
         compile_wall=_group(_last(_COMPILE_WALL, lines)),
         errors=tuple(line.strip() for line in lines if _ERROR.match(line.strip())),
+        repeats=added.repeats,
+        not_run=added.not_run,
+        wedged=added.wedged,
+        timing_status=added.timing_status,
+        device=added.facts,
     )
 
 

@@ -10,6 +10,7 @@ from scripts.cases.kernel_facts import KernelFacts, load_kernel
 from scripts.cases.legal_tiles import method_flags
 from scripts.precision.build_record import BuildRecord
 from scripts.precision.contradictions import contradiction
+from scripts.precision.hardware import afterwards, hardware_evidence
 from scripts.precision.harness_log import HarnessLog, parse_attempts
 from scripts.precision.known_failures import explain, recognise
 from scripts.precision.numeric_failure import numeric_outcome, tier_text
@@ -25,6 +26,7 @@ class _Attempt:
     facts: KernelFacts
     build: BuildRecord
     log: HarnessLog  # of this attempt
+    earlier: tuple[str, ...] = ()  # [precision] lines of earlier attempts, which ran the same ELF
 
     @property
     def variables(self) -> dict[str, float]:
@@ -45,7 +47,10 @@ def judge(
     is named in the reason of a pass, so that it does not go unnoticed.
     """
     facts = load_kernel(case.kernel)
-    attempts = [_Attempt(case, facts, build, log) for log in parse_attempts(log_text, exit_status)]
+    logs = parse_attempts(log_text, exit_status)
+    seen = [line for log in logs for line in log.repeats]
+    attempts = [_Attempt(case, facts, build, log) for log in logs[:-1]]
+    attempts.append(_Attempt(case, facts, build, logs[-1], tuple(seen)))
     last, outcome = attempts[-1], _outcome(attempts[-1])
     started = [attempt for attempt in attempts if _ran(attempt)]
     return Verdict(
@@ -103,7 +108,17 @@ def _other_run(attempt: _Attempt) -> Outcome | None:
 def _never_started(attempt: _Attempt) -> Outcome | None:
     if attempt.log.state != "not_run":
         return None
-    return Outcome(Status.NOT_RUN, _last_error(attempt.log) or "the run step did not start it")
+    reason = attempt.log.not_run or _last_error(attempt.log) or "the run step did not start it"
+    return Outcome(Status.NOT_RUN, _one_line(reason))
+
+
+def _changing_figures(attempt: _Attempt) -> Outcome | None:
+    """Two runs of one ELF on the same inputs differ: the device, or the kernel's timing, decides."""
+    different = list(dict.fromkeys((*attempt.earlier, *attempt.log.repeats)))
+    if len(different) < 2:
+        return None
+    first, other = different[:2]
+    return Outcome(Status.NONDETERMINISTIC, f"two runs of one ELF differ: {first} / {other}")
 
 
 def _claimed_pass(attempt: _Attempt) -> Outcome | None:
@@ -170,6 +185,7 @@ _RULES: tuple[Callable[[_Attempt], Outcome | None], ...] = (
     _other_run,
     _not_built,
     _never_started,
+    _changing_figures,
     _claimed_pass,
     _known,
     _ran_out_of_time,
@@ -190,7 +206,7 @@ def _reason(outcome: Outcome, started: Sequence[_Attempt]) -> str:
         number, before = len(started), _outcome(started[-2])
         history = f"passed on attempt {number}; attempt {number - 1}: {before.status}: {before.reason}"
         return f"{history}; {outcome.reason}"
-    return outcome.reason
+    return "; ".join(filter(None, (outcome.reason, *afterwards(started[-1].log if started else None))))
 
 
 def _perf(attempt: _Attempt) -> Perf | None:
@@ -213,12 +229,13 @@ def _evidence(attempt: _Attempt, attempts: int) -> Evidence:
         target=build.target,
         source=attempt.facts.signal,
         command=log.command,
-        elf_sha256=build.elf_sha256,
+        elf_sha256=build.elf_sha256 or next(iter(log.device.get("artifacts", {}).values()), None),
         toolchain=build.toolchain,
-        device=build.device,
+        device=log.device.get("name") or build.device,
         started=log.started if ran else build.started,
         seconds=log.seconds if ran else build.seconds,
         attempts=attempts,
+        hardware=hardware_evidence(log, build),
     )
 
 

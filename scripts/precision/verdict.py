@@ -12,11 +12,12 @@ from scripts.errors import InputError
 
 
 class Status(StrEnum):
-    """What became of a case. Everything but PASS is a FAIL."""
+    """What became of a case. Everything but PASS and NOT_RUN is a FAIL."""
 
     PASS = "PASS"  # every element proven close, by a complete log that does not contradict itself
     NUMERIC = "NUMERIC"  # it ran, and some elements are wrong
     CORRUPT = "CORRUPT"  # it ran, and the output as a whole is wrong
+    NONDETERMINISTIC = "NONDETERMINISTIC"  # two runs of one ELF gave different figures
     COMPILE_WALL = "COMPILE_WALL"  # it does not compile for this tile
     RUNTIME = "RUNTIME"  # it crashed, or the device failed
     TIMEOUT = "TIMEOUT"  # the compile or the run did not end in time
@@ -26,6 +27,11 @@ class Status(StrEnum):
 
 MEASURED = frozenset({Status.PASS, Status.NUMERIC, Status.CORRUPT})
 """Statuses that carry figures; the others carry none."""
+
+
+def outcome_of(status: Status) -> str:
+    """The verdict in a word: PASS, FAIL, or NOT_RUN, which says nothing against the case."""
+    return status.value if status in (Status.PASS, Status.NOT_RUN) else "FAIL"
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ class Evidence:
     started: str | None  # UTC, ISO 8601 with Z
     seconds: float | None  # wall time of the run
     attempts: int  # attempts within this run; 0 when it never started
+    hardware: Mapping[str, Any] | None = None  # npu2: versions, device, artifacts, lock; None on the host
 
 
 @dataclass(frozen=True)
@@ -117,8 +124,10 @@ class Verdict:
         record: dict[str, Any] = {}
         for name, value in asdict(self).items():
             if name == "status":
-                record["verdict"] = "PASS" if self.passed else "FAIL"
+                record["verdict"] = outcome_of(self.status)
             record[name] = value
+        if self.evidence.hardware is None:
+            del record["evidence"]["hardware"]
         return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -140,7 +149,7 @@ def read_verdict(path: Path) -> Verdict:
 def _verdict(record: Mapping[str, Any]) -> Verdict:
     values = {field.name: record[field.name] for field in fields(Verdict)}
     status = Status(values["status"])
-    if record["verdict"] != ("PASS" if status is Status.PASS else "FAIL"):
+    if record["verdict"] != outcome_of(status):
         raise ValueError(f"verdict {record['verdict']!r} contradicts status {status}")
     values |= {
         "status": status,

@@ -2,9 +2,10 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scripts.targets.build_folder import file_sha256
 from scripts.targets.objects import BuildStep
@@ -25,6 +26,8 @@ class Build:
     command: tuple[str, ...] = ()  # the builder's argument list; several are joined by &&
     seconds: float = 0.0  # wall time of the builder
     sha256: str | None = None  # of the ELF
+    elf: str | None = None  # the ELF, from the build's folder on
+    details: Mapping[str, Any] = field(default_factory=dict)  # what the record says of this target's builds
 
 
 def run_steps(steps: Sequence[BuildStep], elf: Path, time_limit: float) -> Build:
@@ -45,11 +48,11 @@ def run_steps(steps: Sequence[BuildStep], elf: Path, time_limit: float) -> Build
         if finished.exit_status != 0:
             return Build(
                 "COMPILE_ERROR",
-                _first_error(step.labelled(finished.output), finished.exit_status),
+                first_error(step.labelled(finished.output), finished.exit_status),
                 shown,
                 seconds,
             )
-    return Build("OK", None, shown, seconds, file_sha256(elf))
+    return Build("OK", None, shown, seconds, file_sha256(elf), elf.name)
 
 
 def _run_step(step: BuildStep, time_limit: float) -> Finished:
@@ -69,7 +72,7 @@ def _run_step(step: BuildStep, time_limit: float) -> Finished:
         unfinished.unlink(missing_ok=True)
 
 
-def _first_error(output: str, status: int) -> str:
+def first_error(output: str, status: int) -> str:
     """The compiler's first complaint on one line, and where to add what the host AIE API lacks."""
     lines = [line.strip() for line in output.splitlines() if "error" in line.lower()]
     if not lines:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from scripts.cases.kernel_facts import KERNELS_ROOT, KernelFacts
 from scripts.cases.tile_choice import CaseSpec, spec_variables
+from scripts.targets.build_folder import ELF_NAME
+from scripts.targets.build_steps import Build, run_steps
 from scripts.targets.compiler import find_compiler
 from scripts.targets.kernel_source import KernelSource
 from scripts.targets.objects import BuildStep, TranslationUnit, macros_named
@@ -23,11 +25,39 @@ class HostTarget:
 
     name = "host"
     device = "host model of AIE2P"
-    run_modules = (DEVICE_MODULE,)
+    build_modules = (__name__,)
+    run_modules = (__name__, DEVICE_MODULE)
 
     def fingerprint(self) -> str:
         """Compiler, flags and instruction set. Raises InputError when there is no compiler."""
         return host_fingerprint()
+
+    def run_fingerprint(self) -> None:
+        """Nothing: a run depends on its ELF alone."""
+
+    def check_lock(self, lock: Path) -> None:
+        """Any will do: a run takes none."""
+
+    def build(
+        self,
+        facts: KernelFacts,
+        spec: CaseSpec,
+        folder: Path,
+        time_limit: float,
+        objects: Path | None = None,
+        source: KernelSource | None = None,
+    ) -> Build:
+        """Build `folder`/kernel.elf, by way of the object files that `objects` keeps if it is given.
+
+        A kernel `source` from outside of the project needs `objects`. Raises InputError without a compiler.
+        """
+        elf = folder / ELF_NAME
+        if objects is None:
+            command = tuple(self.build_command(facts, spec, elf))
+            steps = [BuildStep(command, command, elf, reusable=False)]
+        else:
+            steps = self.build_steps(facts, spec, elf, objects, source)
+        return run_steps(steps, elf, time_limit)
 
     def build_command(self, facts: KernelFacts, spec: CaseSpec, elf: Path) -> list[str]:
         """One command from the project's own sources to the ELF, its paths relative to the project.
@@ -60,6 +90,11 @@ class HostTarget:
         """Threads of numpy's BLAS, and a PATH on which `python` is the one that runs this."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         return {"PATH": path, **dict.fromkeys(_THREAD_VARIABLES, str(threads))}
+
+
+def configured(mlir_air: object) -> HostTarget:
+    """The host target, which needs no checkout."""
+    return HostTarget()
 
 
 def _own_units(facts: KernelFacts, spec: CaseSpec) -> list[TranslationUnit]:

@@ -41,12 +41,16 @@ def utc_now() -> str:
 
 
 def run_limited(
-    command: Sequence[str], time_limit: float, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    time_limit: float,
+    environment: Mapping[str, str] | None = None,
+    inherited: Sequence[int] = (),
 ) -> Finished:
     """Run `command` from the project's root, in its own process group, at most `time_limit` seconds.
 
-    `environment` is added to this process's own. The whole group is killed at the limit, at the end, and
-    if this process is interrupted; on Linux the command also dies with this process.
+    `environment` is added to this process's own; the command inherits the descriptors `inherited`. The whole
+    group is killed at the limit, at the end, and if this process is interrupted; on Linux the command also
+    dies with this process.
     Raises OSError if the command can't be started.
     """
     started, begin = utc_now(), time.monotonic()
@@ -60,6 +64,7 @@ def run_limited(
             cwd=PROJECT_ROOT,
             env={**os.environ, **(environment or {})},
             start_new_session=True,
+            pass_fds=inherited,
             preexec_fn=_die_with_parent if _LIBC else None,  # noqa: PLW1509 (one thread so far)
         )
         overdue = threading.Event()

@@ -73,7 +73,8 @@ def make_plan(settings: Settings, requested: Requested) -> Plan:
     names = dict.fromkeys((*settings.models, *requested.models))
     models = {model: _model_cases(model, settings) for model in names}
     wanted = dict.fromkeys(planned.case for cases in models.values() for planned in cases)
-    asked = [_asked_case(name, wanted) for name in (*requested.cases, *settings.tiles)]
+    canary = [settings.canary] if settings.target == "npu2" else []
+    asked = [_asked_case(name, wanted) for name in (*requested.cases, *settings.tiles, *canary)]
     return Plan(settings, models, _specs([*map(parse_case, wanted), *asked], settings))
 
 

@@ -31,6 +31,11 @@ class Settings:
     registry: str  # folder of known rows that tiles are chosen from
     minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run", "diagnose"
     diagnosis: Mapping[str, Any]  # layers, decode_tokens, reference, min_cosine, max_step
+    mlir_air: str | None = None  # checkout that the npu2 target drives; None: $MLIR_AIR_ROOT
+    repeats: int = 2  # runs of each ELF on npu2, whose figures are compared
+    canary: str = "rmsnorm_256x960"  # small known-good case that tells whether the device is sound
+    lock: str = "/tmp/mlir-air-npu.lock"  # file of the device's lock
+    lock_wait_seconds: int = 1800  # how long a run waits for it
     kernel_source: str | None = None  # mlir-air checkout whose kernel sources are built instead of our own
     kernels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kernel -> {"source": C++ file}
 
@@ -55,6 +60,11 @@ def read_settings(config: Mapping[str, Any], schema: Path = SCHEMA) -> Settings:
     if error is not None:
         raise InputError(f"{_WHERE}: {_complaint(error)}")
     settings = Settings(**{**config, "models": tuple(config["models"])})
+    if settings.target == "npu2" and (settings.kernel_source or settings.kernels):
+        found = "kernel_source" if settings.kernel_source else "kernels"
+        raise InputError(
+            f"{_WHERE}: {found}: set, with target npu2, which builds the sources of mlir_air; edit them there"
+        )
     for kernel in settings.kernels:
         settings.source_of(kernel)
     return settings

@@ -12,6 +12,8 @@ import pytest
 _MESSAGE = re.compile(r"^Job \d+: ([^:\n]+)", re.MULTILINE)
 _FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 
+# The config's canary, a small case that is known to be good.
+_CANARY = "rmsnorm_256x960"
 # One small case of each kernel that the tiny model does not call, and two of the toy kernel.
 EXTRA_CASES = (
     "gemm_f32_256x2048x256",
@@ -69,3 +71,23 @@ def rerun(planned) -> Callable[..., list[str]]:
         return [job for job in jobs if job != "Enforce the gates"]
 
     return ask
+
+
+@pytest.fixture(scope="session")
+def with_canary(project_copy, make_stand_in, tmp_path_factory):
+    """A stand-in with the canary compiled, for all tests that call steps by hand."""
+    folder = tmp_path_factory.mktemp("with_canary")
+    stand_in = make_stand_in(folder / "mlir-air", project_copy(folder / "project"))
+    stand_in.compile(_CANARY)
+    return stand_in
+
+
+@pytest.fixture
+def ready(with_canary):
+    """The same as new: whatever another test changed or left behind is gone."""
+    with_canary.restore()
+    results = with_canary.project.root / "results"
+    for path in [*results.glob("build/*"), *results.glob("*")]:
+        if path.name not in (_CANARY, "build"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return with_canary

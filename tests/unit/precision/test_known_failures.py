@@ -16,6 +16,10 @@ TEXTS = {
     "device time-out": "NPU kernel run did not complete: ert_cmd_state.ERT_CMD_STATE_TIMEOUT",
     "command state": "RuntimeError: qds_device::wait() unexpected command state",
     "device lost": "what():  DRM_IOCTL_AMDXDNA_EXEC_CMD IOCTL failed (err=-5): Input/output error",
+    "command not completed": "NPU kernel run did not complete: ert_cmd_state.ERT_CMD_STATE_ABORT",
+    "artifact not loaded": "AirBackendError: Failed to load ELF kernel for XRT from 'air.elf'",
+    "XRT missing": "AirBackendError: XRT runtime (pyxrt) is not available. The compile() method can",
+    "no device": "RuntimeError: No such device with index '0'",
 }
 GEMM_KNOBS = {
     "tile_m": 64,

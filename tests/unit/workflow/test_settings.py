@@ -73,3 +73,10 @@ def test_a_missing_key_is_named(config) -> None:
     del config["seq_len"]
     with pytest.raises(InputError, match="key seq_len is missing"):
         read_settings(config)
+
+
+def test_sources_of_the_host_target_are_refused_for_npu2(config) -> None:
+    """The device's harnesses build the checkout's own, so the setting would be ignored in silence."""
+    for key, value in (("kernel_source", "mlir-air"), ("kernels", {"gemm": {"source": "mm.cc"}})):
+        with pytest.raises(InputError, match=f"{key}: set, with target npu2"):
+            read_settings({**config, "target": "npu2", key: value})

@@ -1,0 +1,1 @@
+"""The npu2 target: mlir-air's own harnesses, on the device."""
