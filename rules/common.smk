@@ -58,12 +58,24 @@ def canary_build():
     return ancient(f"results/build/{settings.canary}/build.json") if target.name == "npu2" else []
 
 
+def lock_options():
+    """The checkout and the lock of the device, as the steps take them."""
+    lock = ["--lock", settings.lock, "--lock-wait", str(settings.lock_wait_seconds)]
+    return [*checkout_options(), *lock]
+
+
 def device_options():
     """How the run step gets at the device."""
     if target.name != "npu2":
         return []
-    lock = ["--lock", settings.lock, "--lock-wait", str(settings.lock_wait_seconds)]
-    return [*checkout_options(), *lock, "--device-state", "results/device.json"]
+    return [*lock_options(), "--device-state", "results/device.json"]
+
+
+def diagnosis_options():
+    """How the diagnosis gets at the device."""
+    if target.name != "npu2":
+        return []
+    return ["--target", target.name, *lock_options()]
 
 
 def repeat_options():

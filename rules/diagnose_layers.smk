@@ -22,10 +22,13 @@ rule diagnose_layers:
         min_cosine=settings.diagnosis["min_cosine"],
         max_step=settings.diagnosis["max_step"],
         reference=settings.diagnosis["reference"],
+        device=device,
+        # Places of this machine, on which no result depends: see rules/compile_elf.smk.
+        access=lambda wildcards, output: diagnosis_options(),
     message:
         "Diagnose the layers of {wildcards.model}"
     shell:
         "python -m scripts.diagnose_layers {input.config:q} --plan {input.plan:q} --seq-len {params.seq_len}"
         " --decode-tokens {params.decode_tokens} --layers {params.layers} --min-cosine {params.min_cosine}"
-        " --max-step {params.max_step} --reference {params.reference} --threads {threads}"
+        " --max-step {params.max_step} --reference {params.reference} {params.access:q} --threads {threads}"
         " --time-limit $(( {resources.runtime} * 60 )) --output {output.diagnosis:q} 2>&1 | tee {log:q}"

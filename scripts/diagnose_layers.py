@@ -18,7 +18,7 @@ from scripts.atomic import write_text
 from scripts.diagnosis.cliff import Thresholds
 from scripts.diagnosis.document import Diagnosis, layer_records
 from scripts.errors import InputError, exit_status
-from scripts.models.plan import read_plan
+from scripts.models.plan import PlannedCase, read_plan
 from scripts.precision.build_record import BuildRecord, read_build
 from scripts.targets.build_folder import RECORD_NAME
 from scripts.targets.interface import target_named
@@ -32,6 +32,8 @@ _EXTRA = ("torch", "transformers")
 def diagnose(options: argparse.Namespace) -> Diagnosis:
     """The diagnosis of the model. Raises InputError for a plan, config or build record that can't be read."""
     plan = read_plan(options.plan)
+    if options.target == "npu2":
+        return _on_device(options, plan)
     builds = [read_build(options.builds / row.case / RECORD_NAME) for row in plan]
     missing = [f"{build.case} ({build.status})" for build in builds if build.status != "OK"]
     if missing:
@@ -40,6 +42,28 @@ def diagnose(options: argparse.Namespace) -> Diagnosis:
     if fallback:
         print(fallback, file=sys.stderr)
     return _compared(options, builds, use_transformers)
+
+
+def _on_device(options: argparse.Namespace, plan: Sequence[PlannedCase]) -> Diagnosis:
+    """The diagnosis by upstream's own command."""
+    # Imported here, so that a run on the host does not depend on them.
+    from scripts.diagnosis.device_layers import DeviceAccess, diagnose_on_device
+    from scripts.targets.npu2.checkout import open_checkout
+    from scripts.targets.npu2.device import find_device
+    from scripts.targets.npu2.device_lock import DEFAULT_LOCK, WAIT_SECONDS, checked_lock
+
+    access = DeviceAccess(
+        checkout=open_checkout(options.mlir_air),
+        device=find_device().line(),
+        lock=checked_lock(options.lock or DEFAULT_LOCK),
+        lock_wait=WAIT_SECONDS if options.lock_wait is None else options.lock_wait,
+        time_limit=options.time_limit,
+    )
+    return diagnose_on_device(options.config.stem, plan, access, _thresholds(options))
+
+
+def _thresholds(options: argparse.Namespace) -> Thresholds:
+    return Thresholds(options.min_cosine, options.max_step)
 
 
 def reference_choice(asked: str) -> tuple[bool, str | None]:
@@ -124,7 +148,7 @@ def _outcome(
         status=status,
         reason=reason,
         device=builds[0].device,
-        thresholds=Thresholds(options.min_cosine, options.max_step),
+        thresholds=_thresholds(options),
         **{**facts, **more},
     )
 
@@ -144,6 +168,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--reference", choices=("auto", "transformers", "numpy"), default="auto", help="what to compare with"
     )
+    parser.add_argument("--target", choices=("host", "npu2"), default="host", help="default: host")
+    parser.add_argument("--mlir-air", type=Path, help="npu2: the checkout (default: $MLIR_AIR_ROOT)")
+    parser.add_argument("--lock", type=Path, help="npu2: file of the device's lock (default: upstream's)")
+    parser.add_argument("--lock-wait", type=float, metavar="S", help="npu2: seconds to wait for it")
     parser.add_argument("--threads", type=int, default=1, help="threads of a kernel (default 1)")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT_SECONDS, metavar="S", help="seconds")
     parser.add_argument("--output", type=Path, required=True, help="results/<model>.diagnosis.json")

@@ -57,7 +57,8 @@ def _outcome(case: Case, diagnosis: Diagnosis) -> tuple[Status, str]:
         return Status(diagnosis.status), f"{diagnosis.model}: diagnosis: {diagnosis.reason}"
     phases = [phase for phase, cases in diagnosis.exercised.items() if case.name in cases]
     if not phases:
-        return Status.NOT_RUN, f"{diagnosis.model}: the diagnosis ran no {case.name}"
+        ran = " and ".join(diagnosis.exercised) or "nothing"
+        return Status.NOT_RUN, f"{diagnosis.model}: the diagnosis ran no {case.name}; it covers the {ran}"
     cliffs = diagnosis.cliffs()
     for cliff in filter(None, (cliffs.get(phase) for phase in phases)):
         kernels = ", ".join(diagnosis.exercised[cliff.phase])

@@ -67,6 +67,9 @@ class Npu2Target:
                 f"kernel source of {facts.name}: the npu2 target builds the checkout's own; edit it there"
             )
         versions = toolchain_versions(self.checkout)
+        if facts.signal == "diagnosis":
+            # Nothing to build by itself: it is part of a fused ELF, which `make diagnosis` builds.
+            return Build("OK", None, details={"split": False, "versions": versions, "source": []})
         try:
             sources = harness_sources(self.checkout, facts.name)
         except InputError as error:
