@@ -20,6 +20,7 @@ include: "rules/judge_diagnosis.smk"
 include: "rules/append_registry.smk"
 include: "rules/apply_gates.smk"
 include: "rules/write_report.smk"
+include: "rules/record_model.smk"
 
 
 # The only rule that fails: each step before it records what happened, so that every case gets its turn.
@@ -28,6 +29,7 @@ rule all:
     input:
         gates=expand("results/{model}.gates.json", model=settings.models),
         reports=expand("results/{model}.phase1_kernels.md", model=settings.models),
+        records=expand("results/{model}.recorded", model=settings.models),
     log:
         "results/logs/all.log",
     conda:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 # results/<case>.verdict and so on; the file names are those of the rules' outputs.
 _CASE_FILE = re.compile(r"results/([^/]+)\.(?:log|verdict|row)")
 _CASE_BUILD = re.compile(r"results/build/([^/]+)/build\.json")
-_MODEL_FILE = re.compile(r"results/([^/]+)\.(?:gates\.json|diagnosis\.json|phase1_kernels\.md)")
+_MODEL_FILE = re.compile(r"results/([^/]+)\.(?:gates\.json|diagnosis\.json|recorded|phase1_kernels\.md)")
 _MODEL_PLAN = re.compile(r"results/plan/([^/]+?)(?:\.walls)?\.tsv")
 
 

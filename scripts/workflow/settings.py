@@ -29,6 +29,7 @@ class Settings:
     gate_scope: str  # which cases the rule `all` enforces the gates for: "all" or "harness"
     tiles: Mapping[str, Mapping[str, int | str]]  # case -> knobs (and method) that replace the chosen ones
     registry: str  # folder of known rows that tiles are chosen from
+    record: str  # folder of a model's record, with {model} for its name
     minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run", "diagnose"
     diagnosis: Mapping[str, Any]  # layers, decode_tokens, reference, min_cosine, max_step
     mlir_air: str | None = None  # checkout that the npu2 target drives; None: $MLIR_AIR_ROOT
@@ -38,6 +39,10 @@ class Settings:
     lock_wait_seconds: int = 1800  # how long a run waits for it
     kernel_source: str | None = None  # mlir-air checkout whose kernel sources are built instead of our own
     kernels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kernel -> {"source": C++ file}
+
+    def record_folder(self, model: str) -> str:
+        """Where the record of `model` is kept."""
+        return self.record.replace("{model}", model)
 
     def source_of(self, kernel: str) -> KernelSource | None:
         """The source that replaces our own for `kernel`, None for our own.

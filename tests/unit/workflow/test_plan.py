@@ -27,6 +27,7 @@ def settings(**changes: object) -> Settings:
         "gate_scope": "harness",
         "tiles": {},
         "registry": "docs/kernel_registry",
+        "record": "results/docs/{model}",
         "minutes": {"compile": 1, "run": 1, "diagnose": 1},
         "diagnosis": {
             "layers": 1,
