@@ -1,7 +1,7 @@
 """Keep a model's Phase 1 record: the full results, one line in its progress, and what is still to do.
 
-Writes <folder>/phase1_kernels.md, appends one dated line to progress.md, and brings the Phase 1 part of TODO.md
-up to date; whatever else these two hold stays as it is.
+Writes <folder>/phase1_kernels.md, appends one dated line to progress.md, and brings the Phase 1 part of
+TODO.md up to date; whatever else these two hold stays as it is.
 """
 
 import argparse
