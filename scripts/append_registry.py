@@ -17,9 +17,12 @@ from scripts.atomic import write_text
 from scripts.cases.kernel_facts import KernelFacts, load_kernel
 from scripts.errors import InputError, exit_status
 from scripts.precision.verdict import Verdict, read_verdict
-from scripts.registry.roots import is_same_folder, registry_file
+from scripts.registry.disagreement import Disagreement
+from scripts.registry.roots import SHARED_REGISTRY, is_same_folder, registry_file, registry_kernels
 from scripts.registry.rows import FIGURES, HARDWARE, SIMULATED, Row
 from scripts.registry.store import AppendResult, append, require_accepted, withdraw
+from scripts.registry.upstream.append import append_upstream, require_hardware
+from scripts.registry.upstream.measured import index_path, is_upstream_root
 from scripts.registry.working_copy import ensure_working_copy
 
 _OWN_EVIDENCE = ("elf_sha256", "started", "toolchain", "device")
@@ -70,27 +73,38 @@ def _note(verdict: Verdict) -> str | None:
     return "; ".join(note for note in (verdict.note, retried) if note) or None
 
 
-def record(verdict: Verdict, registry: Path, seed: Path) -> dict[str, Any]:
+def record(verdict: Verdict, registry: Path, seed: Path | None, accept: bool = False) -> dict[str, Any]:
     """Bring the registry in line with the verdict and return the receipt.
 
-    The receipt is a function of the verdict and the registry: recording the same verdict again gives the
-    same one. Raises InputError when the registry does not accept this evidence.
+    `registry` is one of ours, made from `seed` where it is a working copy that is missing, or that of a
+    mlir-air checkout. `accept` lets the verdict's figures replace those on file which they contradict.
+    Raises InputError when the registry does not accept this evidence, or is not as expected.
     """
     kernel, kind = verdict.kernel, verdict.evidence.kind
     if verdict.case != f"{kernel}_{verdict.shape}":
         found = f"{verdict.case!r} of kernel {kernel!r} and shape {verdict.shape!r}"
         raise InputError(f"verdict: field case: found {found}; allowed: <kernel>_<shape>")
-    if not is_same_folder(registry, seed):
+    upstream = is_upstream_root(registry)
+    if upstream:
+        require_hardware(registry, kind)
+    elif seed and not is_same_folder(registry, seed):
         ensure_working_copy(registry, seed, kernel)
     require_accepted(registry, kind)
     facts = load_kernel(kernel)
     if not facts.registry.get("columns"):
         return _receipt(verdict, registry, None, f"no row: {kernel} has no registry table in its kernel.yaml")
     if verdict.passed:
-        return _receipt(verdict, registry, append(registry, kernel, registry_row(verdict, facts)), None)
+        row = registry_row(verdict, facts)
+        put = _append_upstream if upstream else append
+        return _receipt(verdict, registry, put(registry, kernel, row, accept), None)
     if kind == SIMULATED:
         withdraw(registry, kernel, verdict.shape, verdict.method)
     return _receipt(verdict, registry, None, f"no row: {verdict.status}: {verdict.reason}")
+
+
+def _append_upstream(registry: Path, kernel: str, row: Row, accept: bool) -> AppendResult:
+    edit = append_upstream(registry, kernel, row, accept)
+    return AppendResult(row, edit.appended, not edit.appended, edit.disagreements)
 
 
 def _receipt(
@@ -104,34 +118,60 @@ def _receipt(
         "already_present": result.already_present if result else False,
         "used_by": result.row["used_by"] if result else [],
         "row": result.row if result else None,
-        "registry": os.path.relpath(registry_file(registry, verdict.kernel)),
+        "disagreements": [asdict(each) for each in result.disagreements] if result else [],
+        "registry": os.path.relpath(_file(registry, verdict.kernel)),
         "reason": reason,
     }
 
 
-def _refresh_page(registry: Path, kernel: str) -> None:
-    """Keep the Markdown in step where the folder shows it. A working copy has none, so it costs nothing."""
-    if (registry / f"{kernel}.md").exists():
-        # Imported here: rendering needs pandas, which takes longer to import than the append itself.
-        from scripts.registry.tables import render
+def _file(registry: Path, kernel: str) -> Path:
+    """The file that tells which registry it is, and holds the kernel's rows."""
+    return index_path(registry) if is_upstream_root(registry) else registry_file(registry, kernel)
 
-        render(registry)
+
+def destination(options: argparse.Namespace, kind: str) -> tuple[Path, Path | None]:
+    """Where evidence of this kind goes, and the seed it may be made from.
+
+    Hardware evidence goes to --registry-root where one is given; everything else to --registry.
+    Raises InputError when neither option takes this kind of evidence.
+    """
+    if options.registry_root and (kind == HARDWARE or not options.registry):
+        require_hardware(options.registry_root, kind)
+        if not is_upstream_root(options.registry_root) and not registry_kernels(options.registry_root):
+            raise InputError(
+                f"{options.registry_root}: no registry; allowed: kernel_registry/ of a mlir-air checkout, or "
+                f"a folder such as {SHARED_REGISTRY.name}"
+            )
+        return options.registry_root, None
+    if not options.registry:
+        raise InputError("--registry: missing; allowed: a folder, or --registry-root for hardware evidence")
+    return options.registry, options.seed
 
 
 def main() -> None:
     """Command line of the step."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--verdict", type=Path, required=True, help="results/<case>.verdict")
-    parser.add_argument("--registry", type=Path, required=True, help="folder to append to")
-    parser.add_argument("--seed", type=Path, required=True, help="folder a missing working copy starts from")
+    parser.add_argument("--registry", type=Path, help="folder to append to, e.g. a working copy")
+    parser.add_argument("--seed", type=Path, help="folder a missing working copy starts from")
+    parser.add_argument(
+        "--registry-root",
+        type=Path,
+        help="where hardware evidence goes instead: kernel_registry/ of a mlir-air checkout, or one of ours",
+    )
+    parser.add_argument(
+        "--accept", action="store_true", help="replace figures on file that the verdict contradicts"
+    )
     parser.add_argument(
         "--receipt", type=Path, required=True, help="results/<case>.row, written in every case"
     )
     options = parser.parse_args()
     verdict = read_verdict(options.verdict)
-    receipt = record(verdict, options.registry, options.seed)
-    _refresh_page(options.registry, verdict.kernel)
+    registry, seed = destination(options, verdict.evidence.kind)
+    receipt = record(verdict, registry, seed, options.accept)
     write_text(options.receipt, json.dumps(receipt, indent=2, ensure_ascii=False) + "\n")
+    for each in receipt["disagreements"]:
+        print(f"{verdict.case}: {Disagreement(**each)}")
 
 
 if __name__ == "__main__":

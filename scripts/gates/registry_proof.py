@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scripts.cases.case import parse_case
 from scripts.errors import InputError
 from scripts.precision.verdict import Verdict
 from scripts.registry.rows import SIMULATED, Row, is_measured, model_of
 from scripts.registry.store import load_rows
+from scripts.registry.upstream.measured import is_upstream_root
+from scripts.registry.upstream.proof import missing_upstream_row
 
 _RECEIPT_FIELDS: Mapping[str, tuple[type, ...]] = {
     "case": (str,),
@@ -48,6 +51,8 @@ def missing_row(receipt: Mapping[str, Any] | None, verdict: Verdict, model: str)
     path = Path(receipt["registry"])
     if not path.is_file():
         return f"{path} is not there, although the receipt names it"
+    if is_upstream_root(path.parent):
+        return _missing_upstream(path.parent, verdict, model)
     rows = [row for row in load_rows(path.parent, verdict.kernel) if _records(row, verdict)]
     if not rows:
         return (
@@ -56,6 +61,13 @@ def missing_row(receipt: Mapping[str, Any] | None, verdict: Verdict, model: str)
     if not any(model in map(model_of, row["used_by"]) for row in rows):
         return f"the row in {path} does not name {model} in its used_by"
     return None
+
+
+def _missing_upstream(root: Path, verdict: Verdict, model: str) -> str | None:
+    """The same for the registry of a mlir-air checkout, which holds hardware evidence only."""
+    if verdict.evidence.kind == SIMULATED:
+        return f"{root} takes hardware evidence only; the verdict is {SIMULATED}"
+    return missing_upstream_row(root, parse_case(verdict.case), verdict.method, model)
 
 
 def _records(row: Row, verdict: Verdict) -> bool:

@@ -49,8 +49,11 @@ def _assignment(text: str) -> tuple[str, int | str]:
 
 def _check(options: argparse.Namespace) -> int:
     from scripts.registry.check import findings
+    from scripts.registry.upstream.check import upstream_findings
+    from scripts.registry.upstream.measured import is_upstream_root
 
-    found = findings(options.root)
+    look = upstream_findings if is_upstream_root(options.root) else findings
+    found = look(options.root)
     print("\n".join(found) or f"{options.root}: no findings")
     return 1 if found else 0
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.errors import InputError
+from scripts.registry.transaction import recover
 
 WAIT_SECONDS = 60.0
 """An append takes milliseconds, so a lock that is held this long belongs to a stopped process."""
@@ -18,7 +19,8 @@ _POLL_SECONDS = 0.01
 def registry_lock(root: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
     """Hold an exclusive `flock` on `<root>/.lock`; the kernel frees it when the process dies.
 
-    Creates the folder if it is missing. Readers need no lock: files are replaced atomically.
+    Creates the folder if it is missing, and finishes what a killed writer left in it. Readers need no lock:
+    files are replaced atomically.
     Raises InputError if the folder cannot be written or the lock is not free in `wait_seconds`.
     """
     path = root / ".lock"
@@ -27,6 +29,28 @@ def registry_lock(root: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[No
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise InputError(f"{root}: cannot be written ({error.strerror}); allowed: a folder") from None
+    with _held(handle, path, wait_seconds):
+        recover(root)
+        yield
+
+
+@contextmanager
+def checkout_lock(root: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
+    """The same for a folder of somebody's checkout: the lock is on the folder, so no file of ours appears.
+
+    Raises InputError if there is no such folder or the lock is not free in `wait_seconds`.
+    """
+    try:
+        handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise InputError(f"{root}: cannot be opened ({error.strerror}); allowed: a folder") from None
+    with _held(handle, root, wait_seconds):
+        recover(root)
+        yield
+
+
+@contextmanager
+def _held(handle: int, path: Path, wait_seconds: float) -> Iterator[None]:
     try:
         _acquire(handle, path, wait_seconds)
         yield

@@ -7,7 +7,7 @@ from scripts.errors import InputError
 from scripts.registry.roots import SHARED_REGISTRY, registry_file
 from scripts.registry.store import load_rows
 
-_GEMM_CONTRACTS = {("bf16", "high"): "gemm", ("bf16", "low"): "gemm_low", ("f32", "high"): "gemm_f32"}
+GEMM_CONTRACTS = {("bf16", "high"): "gemm", ("bf16", "low"): "gemm_low", ("f32", "high"): "gemm_f32"}
 """(output type, precision) -> the kernel folder with that contract."""
 
 
@@ -55,9 +55,9 @@ def kernel_config(
 def _contract(kernel: str, output_dtype: str | None, precision: str | None) -> str:
     """The kernel folder for a kernel, its output type and its precision."""
     if kernel == "gemm":
-        contract = _GEMM_CONTRACTS.get((output_dtype or "bf16", precision or "high"))
+        contract = GEMM_CONTRACTS.get((output_dtype or "bf16", precision or "high"))
         if contract is None:
-            allowed = ", ".join(f"{dtype} {tier}" for dtype, tier in _GEMM_CONTRACTS)
+            allowed = ", ".join(f"{dtype} {tier}" for dtype, tier in GEMM_CONTRACTS)
             raise InputError(f"gemm: output_dtype {output_dtype}, precision {precision}; allowed: {allowed}")
         return contract
     if output_dtype is not None or precision is not None:
@@ -69,7 +69,7 @@ def _require_own_contract(kernel: str, output_dtype: str | None, precision: str 
     from scripts.cases.kernel_facts import load_kernel
 
     own_dtype = load_kernel(kernel).output_dtype
-    own_precision = "low" if kernel == _GEMM_CONTRACTS["bf16", "low"] else "high"
+    own_precision = "low" if kernel == GEMM_CONTRACTS["bf16", "low"] else "high"
     if output_dtype not in (None, own_dtype) or precision not in (None, own_precision):
         found = f"output_dtype {output_dtype}, precision {precision}"
         raise InputError(f"{kernel}: {found}; allowed: {own_dtype}, {own_precision}")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypedDict
 
-from scripts.atomic import write_text
 from scripts.errors import InputError
+from scripts.registry.disagreement import PERF_FIGURES, Disagreement, change_of
 from scripts.registry.lock import registry_lock
 from scripts.registry.roots import accepted_kinds, registry_file, registry_kernels
 from scripts.registry.rows import (
@@ -22,6 +22,7 @@ from scripts.registry.rows import (
     model_of,
     with_best,
 )
+from scripts.registry.transaction import commit
 
 
 class Document(TypedDict):
@@ -40,6 +41,7 @@ class AppendResult:
     row: Row  # the row on file that stands for the appended one
     appended: bool  # that row is the appended evidence's own
     already_present: bool  # another evidence's row of this shape and method is on file
+    disagreements: tuple[Disagreement, ...] = ()  # figures on file that the row does not confirm
 
 
 def load_rows(root: Path, kernel: str) -> list[Row]:
@@ -136,25 +138,47 @@ def check_columns(document: Document, path: Path) -> None:
         )
 
 
-def append(root: Path, kernel: str, row: Row) -> AppendResult:
+def append(root: Path, kernel: str, row: Row, accept: bool = False) -> AppendResult:
     """Put `row` into the registry `root`, re-read the file and prove that it is there.
 
     Simulated evidence replaces its own earlier row (same shape and method) and leaves every other as it
     is. Hardware evidence for a (shape, method) that a device measured already adds no row: its call sites
-    join `used_by` of the one on file, whose figures stay. Appending the same row again changes no byte.
+    join `used_by` of the one on file, whose figures stay, unless `accept` is set and they disagree: then the
+    row takes its place. Appending the same row again changes no byte.
 
     Raises InputError when `root` does not accept this kind of evidence or a file is malformed.
     """
     check_row(row, f"new row of {kernel}")
     kind = row["evidence"]["kind"]
     require_accepted(root, kind)
-    rows = _update(root, kernel, lambda rows: _with_row(rows, row))
+    found: list[Disagreement] = []
+
+    def change(rows: list[Row]) -> list[Row]:
+        found.extend(_disagreements(registry_file(root, kernel), _standing_for(rows, row), row, accept))
+        return _with_row(rows, row, replace=accept and bool(found))
+
+    rows = _update(root, kernel, change)
     on_file = _standing_for(rows, row)
     if on_file is None or not _records(on_file, row):
         raise RuntimeError(f"{registry_file(root, kernel)}: {row['shape']} is not there after appending it")
     others = [r for r in rows if _same_code(r, row) and identity(r) != identity(row)]
     own = on_file["evidence"] == row["evidence"]
-    return AppendResult(row=on_file, appended=own, already_present=bool(others) or not own)
+    return AppendResult(on_file, own, bool(others) or not own, tuple(found))
+
+
+def _disagreements(path: Path, on_file: Row | None, row: Row, accept: bool) -> list[Disagreement]:
+    """Figures of the row on file that hardware evidence does not confirm; speed is compared by one figure."""
+    if on_file is None or row["evidence"]["kind"] != HARDWARE:
+        return []
+    by_speed = [figure for figure in PERF_FIGURES if on_file[figure] is not None][:1]
+    found = []
+    for figure in (*by_speed, "mean_rel_L1"):
+        text = on_file["printed"].get(figure) or str(on_file[figure])
+        change = change_of(figure, text, row[figure])
+        if change:
+            where = f"{path} {on_file['shape']}"
+            found.append(Disagreement(where, figure, text, str(row[figure]), change, accept))
+    return found
 
 
 def withdraw(root: Path, kernel: str, shape: str, method: str | None) -> None:
@@ -197,18 +221,23 @@ def _write(root: Path, document: Document) -> None:
     # Left by a writer that was killed; nobody else writes while we hold the lock.
     for leftover in root.glob(f".{path.name}.*"):
         leftover.unlink(missing_ok=True)
-    text = document_text({**document, "rows": with_best(document["rows"])})
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        write_text(path, text)
+    document = {**document, "rows": with_best(document["rows"])}
+    texts = {path: document_text(document)}
+    if path.with_suffix(".md").exists():
+        # Imported here: rendering needs pandas, and a working copy has no pages.
+        from scripts.registry.tables import rendered_pages
+
+        texts |= rendered_pages(root, document)
+    commit(root, texts)
 
 
-def _with_row(rows: list[Row], row: Row) -> list[Row]:
-    """`rows` and the new one: joined into the row that stands for it, or in place of its own, or added."""
+def _with_row(rows: list[Row], row: Row, replace: bool = False) -> list[Row]:
+    """`rows` and the new one: joined into the row that stands for it, or in place of it, or added."""
     current = _standing_for(rows, row)
     if current is None:
         return [*rows, row]
     others = [other for other in rows if other is not current]
-    if row["evidence"]["kind"] == SIMULATED:
+    if replace or row["evidence"]["kind"] == SIMULATED:
         return [*others, {**row, "used_by": joined(current["used_by"], row["used_by"])}]
     named = {model_of(label) for label in current["used_by"]}
     labels = [label for label in row["used_by"] if model_of(label) not in named]

@@ -45,9 +45,14 @@ def render(root: Path) -> list[Path]:
     return list(pages)
 
 
-def rendered_pages(root: Path) -> dict[Path, str]:
-    """The text of every page that `root` should hold. Raises InputError when a registry file is malformed."""
-    documents = [load_document(root, kernel) for kernel in registry_kernels(root)]
+def rendered_pages(root: Path, new: Document | None = None) -> dict[Path, str]:
+    """The text of every page that `root` should hold, with `new` in place of its own file or beside the others.
+
+    Raises InputError when a registry file is malformed.
+    """
+    own = {new["kernel"]: new} if new else {}
+    kernels = sorted({*registry_kernels(root), *own})
+    documents = [own.get(kernel) or load_document(root, kernel) for kernel in kernels]
     present = [document for document in documents if document]
     for document in present:
         check_columns(document, registry_file(root, document["kernel"]))
