@@ -12,8 +12,10 @@ rule append_registry:
         "../environment.yml"
     params:
         seed=settings.registry,
+        # A place of this machine: see rules/compile_elf.smk.
+        root=lambda wildcards, output: registry_root_options(),
     message:
         "Record {wildcards.case}"
     shell:
         "python -m scripts.append_registry --verdict {input.verdict:q} --registry results/registry"
-        " --seed {params.seed:q} --receipt {output.receipt:q} &> {log:q}"
+        " --seed {params.seed:q} {params.root:q} --receipt {output.receipt:q} &> {log:q}"

@@ -131,6 +131,11 @@ def diagnosis_files(models):
     return expand("results/{model}.diagnosis.json", model=filter(plan.has_diagnosis, models))
 
 
+def registry_root_options():
+    """The registry that rows of hardware evidence go to, as the append step takes it."""
+    return ["--registry-root", settings.registry_root] if settings.registry_root else []
+
+
 def case_pattern(kernels):
     """The names of all cases of the kernels, as a regular expression. Shapes start with a number."""
     return f"(?:{'|'.join(kernels)})_[0-9][^/]*"

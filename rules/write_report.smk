@@ -19,4 +19,5 @@ rule write_report:
         "Write the report of {wildcards.model}"
     shell:
         "python -m scripts.write_report {wildcards.model:q} --gates {input.gates:q} --plan {input.plan:q}"
-        " --walls {input.walls:q} --diagnosis {input.diagnosis:q} --verdicts {input.verdicts:q} --registry {params.registry:q} --output {output.report:q} &> {log:q}"
+        " --walls {input.walls:q} --diagnosis {input.diagnosis:q} --verdicts {input.verdicts:q} --registry {params.registry:q}"
+        " --working-copy results/registry --output {output.report:q} &> {log:q}"

@@ -15,6 +15,7 @@ from scripts.precision.verdict import Verdict, read_verdict
 from scripts.registry.store import load_rows
 from scripts.report.layers import layers_section
 from scripts.report.preflight import preflight_section
+from scripts.report.registry_diff import registry_section
 from scripts.report.sections import (
     ReportInput,
     blockers_section,
@@ -42,6 +43,7 @@ def render(report: ReportInput) -> str:
         gates_section(report),
         blockers_section(report),
         preflight_section(report.limits),
+        registry_section(report.plan, report.registry, report.working_copy),
         evidence_section(report),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
@@ -72,6 +74,7 @@ def gather(options: argparse.Namespace) -> ReportInput:
         registry={kernel: load_rows(options.registry, kernel) for kernel in kernels},
         limits=read_table(options.walls),
         diagnosis=_diagnosis(options),
+        working_copy={kernel: load_rows(options.working_copy, kernel) for kernel in kernels},
     )
 
 
@@ -99,6 +102,9 @@ def main() -> None:
     )
     parser.add_argument("--verdicts", type=Path, nargs="*", default=[], metavar="FILE", help="<case>.verdict")
     parser.add_argument("--registry", type=Path, required=True, help="folder with the published rows")
+    parser.add_argument(
+        "--working-copy", type=Path, required=True, help="folder that the run's rows were appended to"
+    )
     parser.add_argument("--output", type=Path, required=True, help="results/<model>.phase1_kernels.md")
     options = parser.parse_args()
     report = gather(options)

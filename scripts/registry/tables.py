@@ -1,5 +1,6 @@
 """The registry's Markdown pages, rendered from its JSON through pandas and tabulate."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -71,6 +72,13 @@ def kernel_page(document: Document) -> str:
         *_notes(document["rows"]),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def row_lines(kernel: str, rows: Sequence[Row]) -> list[str]:
+    """The rows as lines of the kernel's table, without padding or bold: the same beside any others."""
+    columns = load_kernel(kernel).registry["columns"]
+    cells = ([_cell(row, column, has_rivals=False) for column in columns] for row in rows)
+    return [f"| {' | '.join(line)} |" for line in cells]
 
 
 def _introduction(facts: KernelFacts, rows: list[Row]) -> str:

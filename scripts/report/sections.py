@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -35,6 +35,9 @@ class ReportInput:
     registry: Mapping[str, Sequence[Row]]  # rows of the shared registry, by kernel
     limits: Sequence[Finding] = ()  # what the preflight says
     diagnosis: Diagnosis | None = None  # of whole layers, for a model that needs one
+    working_copy: Mapping[str, Sequence[Row]] = field(
+        default_factory=dict
+    )  # rows of this run's registry, by kernel
 
 
 def case_sections(report: ReportInput) -> list[str]:

@@ -29,6 +29,7 @@ class Settings:
     gate_scope: str  # which cases the rule `all` enforces the gates for: "all" or "harness"
     tiles: Mapping[str, Mapping[str, int | str]]  # case -> knobs (and method) that replace the chosen ones
     registry: str  # folder of known rows that tiles are chosen from
+    registry_root: str | None  # folder that rows of hardware evidence go to; None: the working copy
     record: str  # folder of a model's record, with {model} for its name
     minutes: Mapping[str, int]  # time limit of a step, in minutes: "compile", "run", "diagnose"
     diagnosis: Mapping[str, Any]  # layers, decode_tokens, reference, min_cosine, max_step

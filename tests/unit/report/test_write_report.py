@@ -74,6 +74,7 @@ class Inputs:
             gates=gates,
             plan=plan,
             walls=walls,
+            working_copy=registry,
             diagnosis=None,
             verdicts=files,
             registry=registry,

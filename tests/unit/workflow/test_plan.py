@@ -27,6 +27,7 @@ def settings(**changes: object) -> Settings:
         "gate_scope": "harness",
         "tiles": {},
         "registry": "docs/kernel_registry",
+        "registry_root": None,
         "record": "results/docs/{model}",
         "minutes": {"compile": 1, "run": 1, "diagnose": 1},
         "diagnosis": {
