@@ -4,6 +4,7 @@ from typing import Any
 
 from air.records import Anything, Module
 
+# ruff: noqa: F822 (most of these are answered by __getattr__)
 __all__ = [
     "AffineConstantExpr", "AffineDimExpr", "AffineExpr", "AffineMap", "AffineMapAttr", "AffineSymbolExpr",
     "ArrayAttr", "Attribute", "BF16Type", "BoolAttr", "Context", "DenseElementsAttr", "F32Type",

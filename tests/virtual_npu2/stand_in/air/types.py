@@ -15,14 +15,17 @@ class ElementType:
         """Bytes."""
         return self.width // 8
 
+    @property
+    def default_vector_width(self) -> int:
+        """Lanes of a vector operation when the harness names none."""
+        return 16
+
     def __str__(self) -> str:
         return self.name
 
 
-_WIDTHS = {
-    **{f"{kind}{bits}": bits for kind in ("i", "ui") for bits in (8, 16, 32, 64)},
-    **{"f16": 16, "f32": 32, "f64": 64, "bf16": 16, "index": 64},
-}
+_WIDTHS = {"f16": 16, "f32": 32, "f64": 64, "bf16": 16, "index": 64}
+_WIDTHS |= {f"{kind}{bits}": bits for kind in ("i", "ui") for bits in (8, 16, 32, 64)}
 ELEMENT_TYPES = {name: ElementType(name, width) for name, width in _WIDTHS.items()}
 
 

@@ -19,7 +19,7 @@ def symbol(hint: int, name: str) -> Symbol:
     return Symbol(hint)
 
 
-def extern(name: str, object: str, scalars: Any = ()) -> Anything:  # noqa: A002 (mlir-air's own word)
+def extern(name: str, object: str, scalars: Any = ()) -> Anything:
     """A function of the object file `object`."""
     link_object(object)
     return Anything()

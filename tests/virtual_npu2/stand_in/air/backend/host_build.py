@@ -1,6 +1,5 @@
 """Building the host ELF of a case, and the file that plays the device's binary."""
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -35,7 +34,12 @@ def check_objects(objects: Sequence[str], case: HostCase) -> None:
 
 
 def build(case: HostCase, binary: Path) -> None:
-    """Write `binary`: the ELF the host target builds for `case`, and how its buffers are laid out."""
+    """Write `binary`: the ELF the host target builds for `case`, and how its buffers are laid out.
+
+    Raises BuildFailed when it cannot be built, or VIRTUAL_NPU2_COMPILER says there is no compiler.
+    """
+    if os.environ.get("VIRTUAL_NPU2_COMPILER") == "absent":
+        raise BuildFailed("no aircc: VIRTUAL_NPU2_COMPILER is absent")
     with tempfile.TemporaryDirectory() as folder:
         record = _compile(case, Path(folder))
         if record["status"] != "OK":
@@ -65,8 +69,3 @@ def layout_of(binary: Path) -> dict[str, Any]:
     if not found:
         raise BuildFailed(f"{binary}: not a binary of the virtual device")
     return json.loads(layout)
-
-
-def described(case: HostCase) -> str:
-    """The case as text, for messages."""
-    return json.dumps(dataclasses.asdict(case))

@@ -54,7 +54,7 @@ def run(binary: Path, layout: dict[str, Any], buffers: Sequence[np.ndarray]) -> 
 
 
 def _plain_layout(array: np.ndarray, index: int, slices: int) -> np.ndarray:
-    """Attention's values, buffer 2, from [heads * slices, rows, columns] to [heads, rows, slices * columns]."""
+    """Attention's values, buffer 2: [heads * slices, rows, columns] as [heads, rows, slices * columns]."""
     if slices == 1 or index != 2:
         return np.ascontiguousarray(array)
     heads, rows, columns = array.shape[0] // slices, *array.shape[1:]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from air.backend import CHECKOUT, virtual_device
 from air.backend.host_build import BuildFailed, build, check_objects, layout_of
 from air.backend.host_case import UnknownModule, host_case
@@ -73,7 +74,7 @@ class XRTBackend:
         return XRTCompileArtifact(str(binary), kernel, insts)
 
     def load(self, artifact: XRTCompileArtifact) -> Callable[..., tuple[np.ndarray, ...]]:
-        """A function from the harness's buffers to them after a run. Raises AirBackendError without a device."""
+        """A function that runs `artifact` on given buffers. Raises AirBackendError without a device."""
         binary = Path(artifact.output_binary)
         for name in (artifact.output_binary, *([artifact.insts] if binary.suffix != ".elf" else [])):
             if not name or not Path(name).is_file():

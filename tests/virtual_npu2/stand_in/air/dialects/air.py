@@ -5,6 +5,7 @@ from typing import Any
 from air.records import Anything, module_builder
 from air.types import T
 
+# ruff: noqa: F822 (most of these are answered by __getattr__)
 __all__ = [
     "Channel", "ChannelGet", "ChannelPut", "MemorySpace", "T", "channel", "dma_memcpy_nd", "herd", "launch",
     "module_builder", "run_transform", "segment",
