@@ -1,5 +1,6 @@
 """Stand-in for mlir-air's array language: a launch is known by the function that builds it."""
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,16 @@ from air.records import Anything, BuildCall, Module, link_object, plain, take_ob
 from air.types import ELEMENT_TYPES
 
 bf16, f32, i32 = (ELEMENT_TYPES[name] for name in ("bf16", "f32", "i32"))
+
+
+class Operations(Anything):
+    """Operations on arrays, and the constants of the tanh form of GELU that a harness's reference takes."""
+
+    GELU_SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
+    GELU_BETA = 0.044715
+
+
+ops = Operations()
 
 
 class Symbol(int):
