@@ -1,0 +1,1 @@
+"""Stand-ins for what mlir-air adds to MLIR's bindings."""
