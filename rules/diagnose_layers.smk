@@ -16,6 +16,10 @@ rule diagnose_layers:
         npu=1,
         runtime=settings.minutes["diagnose"],
     params:
+        # Each failed attempt changes this number: see rules/run_kernel.smk.
+        failed_attempts=lambda wildcards: failed_attempts(
+            Path("results/attempts", f"{wildcards.model}.layers")
+        ),
         seq_len=settings.seq_len,
         decode_tokens=settings.diagnosis["decode_tokens"],
         layers=settings.diagnosis["layers"],
@@ -31,4 +35,5 @@ rule diagnose_layers:
         "python -m scripts.diagnose_layers {input.config:q} --plan {input.plan:q} --seq-len {params.seq_len}"
         " --decode-tokens {params.decode_tokens} --layers {params.layers} --min-cosine {params.min_cosine}"
         " --max-step {params.max_step} --reference {params.reference} {params.access:q} --threads {threads}"
+        " --attempts results/attempts/{wildcards.model:q}.layers"
         " --time-limit $(( {resources.runtime} * 60 )) --output {output.diagnosis:q} 2>&1 | tee {log:q}"

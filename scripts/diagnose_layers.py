@@ -20,6 +20,7 @@ from scripts.diagnosis.document import Diagnosis, layer_records
 from scripts.errors import InputError, exit_status
 from scripts.models.plan import PlannedCase, read_plan
 from scripts.precision.build_record import BuildRecord, read_build
+from scripts.targets.attempts import FailedAttempt, record_attempt
 from scripts.targets.build_folder import RECORD_NAME
 from scripts.targets.interface import target_named
 from scripts.targets.process import project_path, run_limited, utc_now
@@ -172,6 +173,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--mlir-air", type=Path, help="npu2: the checkout (default: $MLIR_AIR_ROOT)")
     parser.add_argument("--lock", type=Path, help="npu2: file of the device's lock (default: upstream's)")
     parser.add_argument("--lock-wait", type=float, metavar="S", help="npu2: seconds to wait for it")
+    parser.add_argument("--attempts", type=Path, metavar="DIR", help="folder that keeps failed attempts")
     parser.add_argument("--threads", type=int, default=1, help="threads of a kernel (default 1)")
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT_SECONDS, metavar="S", help="seconds")
     parser.add_argument("--output", type=Path, required=True, help="results/<model>.diagnosis.json")
@@ -182,6 +184,16 @@ def main() -> None:
     """Command line."""
     options = _arguments()
     diagnosis = diagnose(options)
+    if diagnosis.status != "OK" and options.attempts:
+        attempt = FailedAttempt(
+            case=f"{diagnosis.model} layers",
+            step="run",
+            status=diagnosis.status,
+            reason=diagnosis.reason or "",
+            started=diagnosis.started or utc_now(),
+            log_tail="",
+        )
+        record_attempt(options.attempts, attempt)
     write_text(options.output, diagnosis.as_json())
     if diagnosis.status != "OK":
         print(f"{diagnosis.model}: {diagnosis.status}: {diagnosis.reason}", file=sys.stderr)
