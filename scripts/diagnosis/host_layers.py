@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--builds", type=Path, required=True, help="folder of <case>/kernel.elf")
     parser.add_argument("--seq-len", type=int, required=True, help="positions of the prompt")
     parser.add_argument("--decode-tokens", type=int, required=True, help="tokens after the prompt")
-    parser.add_argument("--layers", type=int, required=True, help="layers to compare")
+    parser.add_argument("--layers", type=int, required=True, help="layers to compare, if it has as many")
     parser.add_argument("--threads", type=int, default=1, help="threads of a kernel (default 1)")
     parser.add_argument("--transformers", action="store_true", help="compare with transformers, not numpy")
     parser.add_argument("--output", type=Path, required=True, help="the records, JSON")
@@ -96,7 +96,8 @@ def main() -> None:
     config, plan = load_config(options.config), read_plan(options.plan)
     kernels = planned_kernels(plan, options.builds, options.threads)
     prompt = prompt_of(config, options.seq_len, options.decode_tokens)
-    name, records = compare_layers(config, kernels, prompt, options.layers, options.transformers)
+    layers = min(options.layers, config.layers)
+    name, records = compare_layers(config, kernels, prompt, layers, options.transformers)
     document = {
         "reference": name,
         "exercised": exercised_by_phase(kernels, plan),

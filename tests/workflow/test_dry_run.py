@@ -11,12 +11,14 @@ STEPS = ("Compile", "Run", "Judge", "Record")
 
 def test_the_default_model_as_the_project_comes(project, planned) -> None:
     jobs = planned(project.snakemake("-n"))
-    for step in STEPS:
-        assert sum(job.startswith(f"{step} ") for job in jobs) == 16
+    for step, count in zip(STEPS, (19, 16, 19, 19), strict=True):
+        assert sum(job.startswith(f"{step} ") for job in jobs) == count
     assert [job for job in jobs if not job.startswith(STEPS)] == [
         "Apply the gates to llama-3.2-1b",
         "Derive the cases of llama-3.2-1b",
+        "Diagnose the layers of llama-3.2-1b",
         "Enforce the gates",
+        "Keep the record of llama-3.2-1b",
         "Preflight llama-3.2-1b",
         "Write the report of llama-3.2-1b",
     ]
@@ -27,7 +29,7 @@ def test_a_dry_run_shows_what_is_known_before_a_compile(project) -> None:
     """The stride of the Gate/Up projection of a wide model is beyond what is sure to place."""
     dry = project.snakemake("-n", "--config", "models=[qwen3-1.7b]")
     assert re.search(
-        r"Preflight qwen3-1\.7b: 19 cases, \d+ limits: 2 hint, 1 idle tiles$", dry.stdout, re.MULTILINE
+        r"Preflight qwen3-1\.7b: 22 cases, \d+ limits: 2 hint, 1 idle tiles$", dry.stdout, re.MULTILINE
     )
 
 

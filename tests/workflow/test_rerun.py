@@ -3,7 +3,14 @@
 import json
 
 GEMM = {"gemm_256x2048x2048", "gemm_256x2048x256"}
-MODEL_END = ["Apply the gates to tiny", "Write the report of tiny"]
+FUSED = {"gemv_add_2048x2048", "rmsnorm_gate_up_swiglu_2048x2048"}
+MODEL_END = ["Apply the gates to tiny", "Keep the record of tiny", "Write the report of tiny"]
+# What follows when the layers are diagnosed again.
+DIAGNOSIS = [
+    "Diagnose the layers of tiny",
+    *(f"Judge {case} by the diagnosis" for case in FUSED),
+    *(f"Record {case}" for case in FUSED),
+]
 
 
 def cases(jobs: list[str], step: str) -> set[str]:
@@ -32,9 +39,9 @@ def test_a_kernel_s_source(finished, rerun) -> None:
     jobs = rerun(finished)
     # gemm_f32 and gemm_low are built from the same source.
     others = {"gemm_f32_256x2048x256", "gemm_low_256x256x256"}
-    for step in ("Compile", "Run", "Judge", "Record"):
-        assert cases(jobs, step) == GEMM | others
-    assert [job for job in jobs if "tiny" in job] == MODEL_END
+    for step, also in (("Compile", set()), ("Run", set()), ("Judge", FUSED), ("Record", FUSED)):
+        assert cases(jobs, step) == GEMM | others | also
+    assert [job for job in jobs if "tiny" in job] == sorted([DIAGNOSIS[0], *MODEL_END])
 
 
 def test_the_host_api(finished, rerun) -> None:
@@ -62,8 +69,8 @@ def test_a_kernel_s_facts(finished, rerun) -> None:
 def test_a_tile(finished, rerun) -> None:
     finished.replace("config/config.yaml", "tiles: {}", "tiles: {silu_and_mul_524288: {tile_n: 1024}}")
     jobs = rerun(finished)
-    for step in ("Compile", "Run", "Judge", "Record"):
-        assert cases(jobs, step) == {"silu_and_mul_524288"}
+    for step, also in (("Compile", set()), ("Run", set()), ("Judge", FUSED), ("Record", FUSED)):
+        assert cases(jobs, step) == {"silu_and_mul_524288"} | also
     assert finished.snakemake("all").returncode == 0
     record = json.loads(finished.text("results/build/silu_and_mul_524288/build.json"))
     assert (record["tile"], record["tile_source"]) == ({"tile_n": 1024}, "override")
@@ -83,6 +90,7 @@ def test_a_model_config(finished, rerun) -> None:
             *(f"{step} gemv_2048x2048" for step in ("Judge", "Record")),
             "Derive the cases of tiny",
             "Preflight tiny",
+            *DIAGNOSIS,
             *MODEL_END,
         ]
     )
@@ -90,20 +98,21 @@ def test_a_model_config(finished, rerun) -> None:
 
 def test_a_field_of_the_config_that_no_case_depends_on(finished, rerun) -> None:
     finished.replace("config/models/tiny.json", '"num_hidden_layers": 2', '"num_hidden_layers": 3')
-    assert rerun(finished) == sorted(["Derive the cases of tiny", "Preflight tiny", *MODEL_END])
+    expected = ["Derive the cases of tiny", "Preflight tiny", *DIAGNOSIS, *MODEL_END]
+    assert rerun(finished) == sorted(expected)
 
 
 def test_a_module_of_one_step(finished, rerun) -> None:
     finished.append("scripts/report/sections.py", "\n# edited\n")
-    assert rerun(finished) == ["Write the report of tiny"]
+    assert rerun(finished) == ["Keep the record of tiny", "Write the report of tiny"]
     finished.append("scripts/judge_verdict.py", "\n# edited\n")
-    assert steps(rerun(finished)) == {"Judge", "Record", "Apply", "Write"}
+    assert steps(rerun(finished)) == {"Judge", "Record", "Apply", "Write", "Keep"}
 
 
 def test_a_module_that_steps_share(finished, rerun) -> None:
     finished.append("scripts/targets/host_device.py", "\n# edited\n")
     jobs = rerun(finished)
-    assert steps(jobs) == {"Run", "Judge", "Record", "Apply", "Write"}
+    assert steps(jobs) == {"Run", "Judge", "Diagnose", "Record", "Apply", "Write", "Keep"}
 
 
 def test_the_compiler(finished, planned, tmp_path) -> None:
@@ -113,7 +122,7 @@ def test_the_compiler(finished, planned, tmp_path) -> None:
     )
     compiler.chmod(0o755)
     jobs = planned(finished.snakemake("-n", "all", environment={"CXX": str(compiler)}))
-    assert len(cases(jobs, "Compile")) == len(cases(jobs, "Run")) == 13
+    assert len(cases(jobs, "Compile")) == 13 + len(FUSED) and len(cases(jobs, "Run")) == 13
 
 
 def test_another_model_repeats_no_case_that_is_done(finished, planned) -> None:
@@ -121,5 +130,6 @@ def test_another_model_repeats_no_case_that_is_done(finished, planned) -> None:
     twin = (finished.root / "config" / "models" / "tiny.json").read_text()
     (finished.root / "config" / "models" / "twin.json").write_text(twin)
     jobs = planned(finished.snakemake("-n", "all", "--config", "models=[tiny,twin]"))
-    assert steps(jobs) == {"Derive", "Preflight", "Judge", "Record", "Apply", "Write", "Enforce"}
+    ends = {"Judge", "Record", "Apply", "Write", "Keep", "Enforce"}
+    assert steps(jobs) == {"Derive", "Preflight", "Diagnose", *ends}
     assert "Derive the cases of twin" in jobs and "Derive the cases of tiny" not in jobs
