@@ -20,6 +20,7 @@ TEXTS = {
     "artifact not loaded": "AirBackendError: Failed to load ELF kernel for XRT from 'air.elf'",
     "XRT missing": "AirBackendError: XRT runtime (pyxrt) is not available. The compile() method can",
     "no device": "RuntimeError: No such device with index '0'",
+    "stored artifact": "[split] wrong store: air.xclbin is not the file that was stored",
 }
 GEMM_KNOBS = {
     "tile_m": 64,
