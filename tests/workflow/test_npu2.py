@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.workflow.conftest import use_tiny_model
+
 GEMM, RMSNORM, ADD = "gemm_256x256x256", "rmsnorm_64x512", "eltwise_add_65536"
 ATTENTION = "flash_attention_256x256_d64x64_h2x2_causal"
 CANARY = "rmsnorm_256x960"
@@ -239,3 +241,39 @@ def test_no_device_is_no_failure_and_no_evidence(ready) -> None:
     verdict = ready.verdict(GEMM)
     assert verdict["status"] == "NOT_RUN" and "no NPU" in verdict["reason"]
     assert ready.device_uses() == []
+
+
+def test_a_fused_kernel_is_judged_by_make_diagnosis_which_covers_the_prefill(stand_in) -> None:
+    """Nothing is built for it by itself, and what upstream's diagnosis does not run is NOT_RUN."""
+    use_tiny_model(stand_in.project)
+    case = "gemv_add_2048x2048"
+    assert stand_in.snakemake(*verdict_files(case)).returncode == 0
+    build = json.loads(stand_in.project.text(f"results/build/{case}/build.json"))
+    assert (build["status"], build["elf"], build["herd"]) == ("OK", None, [8, 2])
+    verdict = stand_in.verdict(case)
+    assert (verdict["status"], verdict["evidence"]["source"]) == ("NOT_RUN", "diagnosis")
+    assert "the checkout has no folder for it" in verdict["reason"]
+    models = stand_in.root / "programming_examples" / "llms"
+    (models / "verify" / "reports").mkdir(parents=True)
+    (models / "tiny").mkdir()
+    report = {
+        "config": {"mode": "diagnosis", "runner": "tiny.verify_adapter"},
+        "per_layer": [
+            {
+                "name": "ffn_out",
+                "layer": layer,
+                "cosine": dict.fromkeys(("min", "p5", "median", "mean"), 0.9995 - layer / 1000),
+                "errors": {"max_abs": 0.5, "mean_abs": 0.1},
+            }
+            for layer in range(2)
+        ],
+    }
+    (models / "tiny" / "report.json").write_text(json.dumps(report))
+    target = "../verify/reports/diagnosis_$$(date +%Y%m%d-%H%M%S).json"
+    (models / "tiny" / "Makefile").write_text(f"diagnosis:\n\tcp report.json {target}\n")
+    assert stand_in.snakemake(*verdict_files(case)).returncode == 0
+    diagnosis = json.loads(stand_in.project.text("results/tiny.diagnosis.json"))
+    assert (diagnosis["status"], diagnosis["kind"]) == ("OK", "hardware")
+    assert [record["whole_cosine"] for record in diagnosis["per_layer"]] == [0.9995, 0.9985]
+    verdict = stand_in.verdict(case)
+    assert verdict["status"] == "NOT_RUN" and "it covers the prefill" in verdict["reason"]
