@@ -79,8 +79,8 @@ def _kernel_findings(root: Path, facts: KernelFacts) -> list[str]:
         lambda: _duplicates(filed.index),
         lambda: _duplicates(filed.detail),
         lambda: _duplicates(filed.json),
-        lambda: _compared(filed.index, filed.detail, with_tile=False),
-        lambda: _compared(filed.json, filed.detail, with_tile=True),
+        lambda: _compared(filed.index, filed, with_tile=False),
+        lambda: _compared(filed.json, filed, with_tile=True),
         lambda: bold_findings([filed.index_table, *filed.detail_tables]),
         lambda: best_findings(filed.json_file),
     ]
@@ -118,19 +118,20 @@ def _duplicates(rows: Sequence[FiledRow]) -> Iterator[str]:
             yield f"{row.where}: a second row for {row.name}; the first is in line {first.line}"
 
 
-def _compared(rows: Sequence[FiledRow], detail: Sequence[FiledRow], with_tile: bool) -> Iterator[str]:
+def _compared(rows: Sequence[FiledRow], filed: _Filed, with_tile: bool) -> Iterator[str]:
     """Rows of the index or of the JSON against those of the detail page, both ways."""
     if not rows:
         return
     path = rows[0].path
-    there = {(row.shape, row.method): row for row in reversed(detail)}
+    page = filed.detail_tables[0].table.path.name
+    there = {(row.shape, row.method): row for row in reversed(filed.detail)}
     here = {(row.shape, row.method): row for row in reversed(rows)}
     for key, row in there.items():
         if key not in here:
             yield f"{row.where}: {row.name}{_used_by(row)} has no row in {path.name}"
     for key, row in here.items():
         if key not in there:
-            yield f"{row.where}: {row.name}{_used_by(row)} has no row in {detail[0].path.name}"
+            yield f"{row.where}: {row.name}{_used_by(row)} has no row in {page}"
             continue
         yield from _differences(row, there[key], with_tile)
 
