@@ -53,6 +53,16 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A copy of a registry that a test may change."""
     if request.param == "stand-in":
         return make_stand_in(tmp_path / "kernel_registry")
+    return copy_of_shared(tmp_path)
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A copy of mlir-air's own registry."""
+    return copy_of_shared(tmp_path)
+
+
+def copy_of_shared(tmp_path: Path) -> Path:
     if not SHARED.is_dir():
         pytest.skip("mlir-air's registry files are not there (../shared/upstream/kernel_registry)")
     shutil.copytree(SHARED, tmp_path / "kernel_registry", copy_function=shutil.copyfile)
@@ -142,6 +152,33 @@ def test_a_model_joins_the_row_that_is_there(root: Path, kernel: str) -> None:
     assert missing_upstream_row(root, parse_case(case), row["method"], MODEL) is None
     append_upstream(root, kernel, row)
     assert texts(root) == after
+
+
+# The page and the table, by a heading above it, that each contract of a GEMM has in mlir-air's files.
+CONTRACTS = {
+    "gemm_2048x2048x3072": ("GEMM_bf16_in_bf16_out", "fused-cast", "fused-cast"),
+    "gemm_512x2048x1024": ("GEMM_bf16_in_bf16_out", "drain", "drain"),
+    "gemm_low_2048x2048x3072": ("GEMM_bf16_in_bf16_out", "direct", "low-precision"),
+    "gemm_f32_2048x2048x3072": ("GEMM_bf16_in_fp32_out", "external", "EXTERNAL"),
+}
+
+
+@pytest.mark.parametrize("case", CONTRACTS)
+def test_each_contract_of_a_gemm_goes_to_its_own_page_and_table(shared: Path, case: str) -> None:
+    page, method, heading = CONTRACTS[case]
+    row, before = hardware_row(case, "prefill Gate/Up proj"), texts(shared)
+    assert row["method"] == method
+    append_upstream(shared, parse_case(case).kernel, row)
+    found = changes(before, texts(shared))
+    assert set(found) == {"supported_kernels.md", f"details/{page}.md", f"details/{page}.json"}
+    (line,) = found[f"details/{page}.md"][1]
+    lines = texts(shared)[f"details/{page}.md"].splitlines(True)
+    above = [text for text in lines[: lines.index(line)] if text.startswith("### ")]
+    assert heading in above[-1]
+    filed = json.loads(texts(shared)[f"details/{page}.json"])["shapes"]
+    dims = [int(size) for size in row["shape"].split("x")]
+    (entry,) = [each for each in filed if [each["M"], each["K"], each["N"]] == dims]
+    assert list(entry["methods"]) == [method]
 
 
 def test_the_style_is_that_of_the_neighbours(root: Path) -> None:
