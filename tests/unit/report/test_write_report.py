@@ -17,6 +17,7 @@ from scripts.limits.table import table_text
 from scripts.models.plan import PlannedCase, plan_text
 from scripts.precision.judge import judge
 from scripts.precision.verdict import Verdict
+from scripts.report.registry_diff import registry_section
 from scripts.write_report import gather, render
 from tests.unit.judged import build_of, failing_verdict, passing_text, passing_verdict, run_log
 
@@ -214,8 +215,8 @@ def test_gates_of_another_plan_are_refused(report: Inputs) -> None:
 def test_the_command_line_writes_the_same_report(report: Inputs) -> None:
     options, output = report.write(passing_verdict(GEMM)), report.folder / "out" / "r.md"
     command = [sys.executable, "-m", "scripts.write_report", MODEL, "--verdicts", *map(str, options.verdicts)]
-    for name in ("gates", "plan", "walls", "registry"):
-        command += [f"--{name}", str(getattr(options, name))]
+    for name in ("gates", "plan", "walls", "registry", "working_copy"):
+        command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     finished = subprocess.run(
         [*command, "--output", str(output)], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -233,3 +234,21 @@ def test_preflight_names_what_does_not_hold_by_itself(report: Inputs) -> None:
         f"- padded, seq 241 padded to 256: `{ROPE}`, `{NORM}`",
         "",
     ]
+
+
+def test_the_rows_of_a_run_are_a_diff_of_the_registry() -> None:
+    def row(kind: str, mean: float) -> dict:
+        figures = {"mean_rel_L1": mean, "rel_err_max": None, "abs_err_max": None}
+        return {
+            "shape": "2048x2048x2048", "method": "drain", "best": False, "tile": {"tile_m": 32},
+            "herd": [8, 4], "latency_us": None, "gflops": None, "gbps": None, **figures, "printed": {},
+            "used_by": ["toy-1b prefill O proj"], "status": "✅", "note": None,
+            "evidence": {"kind": kind, "source": "harness", "started": "2026-12-01T00:00:00Z"},
+        }
+
+    published, own = row("published", 0.0097), row("simulated", 0.009712)
+    lines = registry_section(PLAN, {"gemm": [published]}, {"gemm": [published, own]}).splitlines()
+    (added,) = [line for line in lines if line.startswith("+|")]
+    assert "9.712e-3" in added and "*simulated* 2026-12-01" in added
+    assert not [line for line in lines if line.startswith("-|")]
+    assert registry_section(PLAN, {"gemm": [own]}, {"gemm": [own]}).endswith("None.")
