@@ -27,8 +27,8 @@ def gemm_config(
     """The best measured configuration of C[M,N] = A[M,K] @ B[K,N]: `{method, tile, gflops, mean_rel_L1}`.
 
     `output_dtype` is "bf16" or "f32", `precision` "high" or, for bf16, "low". `tile` maps tile_m, tile_k_l2,
-    tile_k_l1, tile_n to sizes; `gflops` is in GFLOP/s. There is a `herd`, [columns, rows], only when it is not
-    the full 8x4. `root` is a registry folder of ours, the shared one by default.
+    tile_k_l1, tile_n to sizes; `gflops` is in GFLOP/s. There is a `herd`, [columns, rows], only when it is
+    not the full 8x4. `root` is a registry folder of ours, the shared one by default.
 
     Raises ValueError for another output type; KeyError for a shape that no device measured, or not in this
     precision. Never a guess.
@@ -37,8 +37,8 @@ def gemm_config(
     tiers = {tier: row for tier, row in rows if row["best"]}
     if precision not in tiers:
         raise KeyError(
-            f"gemm_config: {M}x{K}x{N} (out={output_dtype}) has no best of precision {precision!r}; measured: "
-            f"{sorted(tiers)}. Measure it: {_command(output_dtype, precision, M, K, N)}"
+            f"gemm_config: {M}x{K}x{N} (out={output_dtype}) has no best of precision {precision!r}; "
+            f"measured: {sorted(tiers)}. Measure it: {_command(output_dtype, precision, M, K, N)}"
         )
     row = tiers[precision]
     herd = {} if row["herd"] == _FULL_HERD else {"herd": list(row["herd"])}

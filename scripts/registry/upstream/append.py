@@ -30,7 +30,7 @@ class UpstreamEdit:
 
 
 def append_upstream(root: Path, kernel: str, row: Row, accept: bool = False) -> UpstreamEdit:
-    """Put a hardware row into the registry of a mlir-air checkout, under its lock, and prove that it is there.
+    """Put a hardware row into the registry of a mlir-air checkout, under its lock, and prove it is there.
 
     A new shape is one line more in each table (and one entry in the JSON); for a shape on file, the models
     that use it join its cell. Nothing else in any file changes, and nothing at all the second time. With

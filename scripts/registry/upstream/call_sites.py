@@ -21,7 +21,7 @@ class Use:
 
 
 def uses(labels: Sequence[str]) -> list[Use]:
-    """The uses that call-site labels such as "qwen3-0.6b prefill Q proj" name, one for each model and phase."""
+    """The uses that labels such as "qwen3-0.6b prefill Q proj" name, one for each model and phase."""
     found: dict[tuple[str, str], list[str]] = {}
     for label in labels:
         model, _, rest = label.partition(" ")

@@ -58,7 +58,7 @@ class RowWriter:
             text = self.figure(column, "gflops") if self.is_own(column) else BLANK
             return f"**{text}**" if text != BLANK and self._marks_best(column) else text
         if column.role == MEAN_BY_TIER:
-            halves = {tier: BLANK for tier in ("high", "low")}
+            halves = dict.fromkeys(("high", "low"), BLANK)
             return " / ".join({**halves, self.measured.tier: self.figure(column, "mean_rel_L1")}.values())
         if column.role == AS_2D:
             return BLANK
@@ -88,7 +88,7 @@ class RowWriter:
         return column.names == (self.measured.tier, self.measured.row["method"])
 
     def _marks_best(self, column: Column) -> bool:
-        """Whether the table has the fastest method of each shape in bold: those with a tier in the header do."""
+        """Whether the table has each shape's fastest method in bold: those with a tier in the header do."""
         return column.header.startswith(("high-prec", "low-prec"))
 
     def _use_cell(self, column: Column) -> str:

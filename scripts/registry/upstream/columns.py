@@ -103,7 +103,8 @@ def read_columns(table: PipeTable, facts: KernelFacts) -> ShapeTable:
         missing.append("Status")
     if missing:
         raise InputError(
-            f"{table.path} line {table.line + 1}: no column for {missing[0]}; found {' | '.join(table.columns)}"
+            f"{table.path} line {table.line + 1}: no column for {missing[0]}; "
+            f"found {' | '.join(table.columns)}"
         )
     return ShapeTable(table, columns)
 

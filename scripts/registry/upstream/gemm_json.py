@@ -1,4 +1,4 @@
-"""The JSON beside a GEMM's detail page, which builders read: one entry per shape, one method in it per code path."""
+"""The JSON beside a GEMM's detail page, which builders read: shapes, each with its methods."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -27,11 +27,11 @@ def index_table(path: Path, lines: Sequence[str], page: str, facts: KernelFacts)
 
 
 def detail_table(path: Path, lines: Sequence[str], method: str | None, facts: KernelFacts) -> ShapeTable:
-    """The kernel's table on its detail page, below "Tested shapes": for a method, the one whose heading says it.
+    """The kernel's table on its detail page, below "Tested shapes": for a method, that whose heading says it.
 
     Raises InputError naming file and line when there is no such table, or it is not as expected.
     """
-    tested = [s for s in sections(lines) if any(_TESTED == title.casefold() for title in s.titles)]
+    tested = [s for s in sections(lines) if any(title.casefold() == _TESTED for title in s.titles)]
     split = [section for section in tested if section.titles[-1].casefold() != _TESTED]
     if method is None or not split:
         return _only_table(path, tested, facts, 'a section "Tested shapes"')
