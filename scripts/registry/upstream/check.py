@@ -129,10 +129,10 @@ def _compared(rows: Sequence[FiledRow], detail: Sequence[FiledRow], with_tile: b
         if key not in here:
             yield f"{row.where}: {row.name}{_used_by(row)} has no row in {path.name}"
     for key, row in here.items():
-        if key not in there:
+        if key not in there and row.claims:
             yield f"{row.where}: {row.name}{_used_by(row)} has no row in {detail[0].path.name}"
-            continue
-        yield from _differences(row, there[key], with_tile)
+        elif key in there:
+            yield from _differences(row, there[key], with_tile)
 
 
 def _used_by(row: FiledRow) -> str:
