@@ -44,7 +44,7 @@ def build_of(case: str, **fields: Any) -> BuildRecord:
 
 def precision_line(case: str, mean: str = "1.000e-03", **replaced: str) -> str:
     """A [precision] line that fits the case; keyword arguments replace its parts."""
-    facts = load_kernel(case.rsplit("_", 1)[0])
+    facts = load_kernel(parse_case(case).kernel)
     parts = {
         "elements": str(parse_case(case).output_elements),
         "relative": "7.812e-03",
