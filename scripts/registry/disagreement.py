@@ -33,8 +33,8 @@ class Disagreement:
 def change_of(figure: str, on_file: str, value: float | None) -> str | None:
     """REGRESSION or IMPROVEMENT when `value` contradicts the cell `on_file`, else None.
 
-    mean_rel_L1 is the datapath's, so it may differ by the rounding of the cell only; a timing by 20 %, beyond
-    the printed range where the cell gives one. A cell without a figure contradicts nothing.
+    mean_rel_L1 is the datapath's, so it may differ by the rounding of the cell only; a timing by 20 %,
+    outside of the printed range where the cell gives one. A cell without a figure contradicts nothing.
     `value` is in the registry's unit: µs, GB/s, GFLOP/s.
     """
     printed = read_figure(on_file)

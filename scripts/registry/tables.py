@@ -47,7 +47,7 @@ def render(root: Path) -> list[Path]:
 
 
 def rendered_pages(root: Path, new: Document | None = None) -> dict[Path, str]:
-    """The text of every page that `root` should hold, with `new` instead of its own file or beside the rest.
+    """The text of every page that `root` should hold, with `new` in place of its own file or beside them.
 
     Raises InputError when a registry file is malformed.
     """

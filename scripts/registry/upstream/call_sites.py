@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _PHASES = ("prefill", "decode", "prefill+decode")
-_MODEL = r"(?:[A-Za-z][\w.]*-(?:[\d.]+-)?[\d.]+B|SmolVLA)"
-_SHARED_SITE = re.compile(rf"{_MODEL} \+ {_MODEL} ")
+# A model's name ends in its size; the one that has none is named here.
+MODEL = r"(?:[A-Za-z][\w.]*-(?:[\d.]+-)?[\d.]+B|SmolVLA)"
+_SHARED_SITE = re.compile(rf"{MODEL} \+ {MODEL} ")
 _STATUS = re.compile(r"(✅|⚠️|❌)\s*")
 COVERAGE = "coverage"
 
@@ -21,7 +22,7 @@ class Use:
 
 
 def uses(labels: Sequence[str]) -> list[Use]:
-    """The uses that call-site labels such as "qwen3-0.6b prefill Q proj" name, one for a model and phase."""
+    """The uses that labels such as "qwen3-0.6b prefill Q proj" name, one for each model and phase."""
     found: dict[tuple[str, str], list[str]] = {}
     for label in labels:
         model, _, rest = label.partition(" ")
@@ -93,7 +94,7 @@ class UseStyle:
     def _beside_a_sibling(self, cell: str, each: Use) -> str | None:
         """The cell with the name put beside that of a model with the same site; None without such a model."""
         place = re.escape(self._place(each))
-        siblings = list(re.finditer(rf"{_MODEL}(?= {place}(?![\w/-]))", cell))
+        siblings = list(re.finditer(rf"{MODEL}(?= {place}(?![\w/-]))", cell))
         if not siblings or not place:
             return None
         end = siblings[-1].end()

@@ -88,7 +88,7 @@ class RowWriter:
         return column.names == (self.measured.tier, self.measured.row["method"])
 
     def _marks_best(self, column: Column) -> bool:
-        """Whether the table has a shape's fastest method in bold: those with a tier in the header do."""
+        """Whether the table has each shape's fastest method in bold: those with a tier in the header do."""
         return column.header.startswith(("high-prec", "low-prec"))
 
     def _use_cell(self, column: Column) -> str:

@@ -2,13 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.cases.kernel_facts import KernelFacts, harness_kernels, load_kernel
 from scripts.errors import InputError
 from scripts.registry.lock import checkout_lock
+from scripts.registry.upstream.call_sites import MODEL
 from scripts.registry.upstream.claims import best_findings, bold_findings, headline_findings
 from scripts.registry.upstream.columns import ShapeTable
 from scripts.registry.upstream.filed_rows import FiledRow, json_rows, same_figure, table_rows
@@ -19,7 +20,9 @@ from scripts.registry.upstream.pages import detail_table, index_table
 from scripts.registry.upstream.pipe_table import read_page
 
 _COMPARED = ("latency_us", "gflops", "gbps", "mean_rel_L1", "abs_err_max", "rel_err_max")
-_MODEL = re.compile(r"(?<![\w.-])(?:[A-Za-z][\w.]*-(?:[\d.]+-)?[\d.]+B|SmolVLA)(?![\w-])")
+_MODEL = re.compile(rf"(?<![\w.-]){MODEL}(?![\w-])")
+_Users = Mapping[str, frozenset[str]]
+"""Shape -> the models that one file names as its users, in lower case."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +132,21 @@ def _compared(rows: Sequence[FiledRow], filed: _Filed, with_tile: bool) -> Itera
     for key, row in there.items():
         if key not in here:
             yield f"{row.where}: {row.name}{_used_by(row)} has no row in {path.name}"
+    users_here, users_there = _users(rows), _users(detail)
     for key, row in here.items():
-        if key not in there:
-            yield f"{row.where}: {row.name}{_used_by(row)} has no row in {page}"
-            continue
-        yield from _differences(row, there[key], with_tile)
+        if key not in there and row.claims:
+            yield f"{row.where}: {row.name}{_used_by(row)} has no row in {detail[0].path.name}"
+        elif key in there:
+            yield from _differences(row, there[key], with_tile)
+            yield from _unnamed(row, there[key], users_there)
+            yield from _unnamed(there[key], row, users_here)
+
+
+def _users(rows: Sequence[FiledRow]) -> _Users:
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        found[row.shape] |= {name.casefold() for name in _models(row.used_by)}
+    return {shape: frozenset(names) for shape, names in found.items()}
 
 
 def _used_by(row: FiledRow) -> str:
@@ -157,13 +170,11 @@ def _differences(row: FiledRow, other: FiledRow, with_tile: bool) -> Iterator[st
             yield f"{row.where}: {row.name}: {figure} is {one or 'not there'}; {beside} has {two}"
     if with_tile and other.tile is not None and row.tile != other.tile:
         yield f"{row.where}: {row.name}: tile is {row.tile}; {beside} has {other.tile}"
-    yield from _unnamed(row, other)
-    yield from _unnamed(other, row)
 
 
-def _unnamed(row: FiledRow, other: FiledRow) -> Iterator[str]:
-    """Models that one row names and the other does not; a row that names nobody leaves it open."""
-    known = {name.casefold() for name in _models(other.used_by)}
+def _unnamed(row: FiledRow, other: FiledRow, users: _Users) -> Iterator[str]:
+    """Models that one row names and the other's file does not; a shape without any name is left open."""
+    known = users[other.shape]
     missing = [name for name in _models(row.used_by) if name.casefold() not in known]
     if known and missing:
         yield (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from scripts.cases.case import Case
 from scripts.cases.kernel_facts import KernelFacts
 from scripts.errors import InputError
+from scripts.registry.upstream.number_style import BLANK, read_figure
 from scripts.registry.upstream.pipe_table import PipeTable, TableRow
 
 SHAPE, AS_2D, CONFIG, FIGURE, METHOD, MEAN_BY_TIER, USED_BY, STATUS, CHUNKS = (
@@ -34,6 +35,8 @@ _METHOD = re.compile(r"(?:(high|low)-prec (\S+)|(\w+) GFLOPS)")
 _THROUGHPUT = ("latency_us", "gbps", "gflops")
 # The mask of an attention shape is a tick; everything else in a shape is a number.
 _MASKS = {"✓": "causal", "✗": "full"}
+# A method's cell that starts so holds no result: nobody tried, or it failed.
+_NO_RESULT = (BLANK, "⚠️", "❌")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,20 @@ class ShapeTable:
     def use_column(self) -> Column:
         """The column that says who uses a shape: Used by, or Status where a table has none."""
         return (self.of(USED_BY) or self.of(STATUS))[0]
+
+    def entries(self, row: TableRow, tier: str | None) -> dict[str, str]:
+        """Method -> cell, for the methods of a tier that the row has a result of."""
+        own = {
+            column.names[1]: row.cells[column.index] for column in self.of(METHOD) if column.names[0] == tier
+        }
+        return {method: cell for method, cell in own.items() if not cell.startswith(_NO_RESULT)}
+
+    def told_method(self, row: TableRow, tier: str | None) -> str | None:
+        """The method that one mean_rel_L1 for all methods of a tier is of: the fastest; None without any."""
+        entries = self.entries(row, tier)
+        speeds = {method: read_figure(cell) for method, cell in entries.items()}
+        known = {method: speed.high for method, speed in speeds.items() if speed}
+        return max(known, key=known.get) if known else next(iter(entries), None)
 
     def dims(self, row: TableRow) -> dict[str, int | str]:
         """The dims that a row is of. Raises InputError naming the line when a cell holds no shape."""

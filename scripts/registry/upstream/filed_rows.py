@@ -27,6 +27,7 @@ class FiledRow:
     figures: Mapping[str, str]  # registry's name -> text on file
     tile: str | None  # e.g. "64/256/32/128"; None where the file gives none
     used_by: str  # the cell that says who uses it
+    claims: bool = True  # whether it says that there is a result; False where a method is marked as failed
 
     @property
     def where(self) -> str:
@@ -40,7 +41,7 @@ class FiledRow:
 
 
 def table_rows(table: ShapeTable, facts: KernelFacts, method: str | None) -> Iterator[FiledRow]:
-    """The rows of a table, one for each method of `facts` that a row of the index has an entry for.
+    """The rows of a table; of the index, one for each method of `facts` that a row says something of.
 
     `method` is that of a detail table. Raises InputError naming the line of a cell that holds no shape.
     """
@@ -57,12 +58,14 @@ def _table_row(
     table: ShapeTable, facts: KernelFacts, row: TableRow, method: str | None, own: Column | None
 ) -> FiledRow:
     dims = table.dims(row)
+    tier = tier_of(facts)
     figures = {column.names[0]: row.cells[column.index] for column in table.of(FIGURE)}
     if own:
         figures["gflops"] = row.cells[own.index]
     for column in table.of(MEAN_BY_TIER):
         halves = row.cells[column.index].split(" / ")
-        figures["mean_rel_L1"] = halves[tier_of(facts) == "low"] if len(halves) == 2 else halves[0]
+        if table.told_method(row, tier) in (None, method):
+            figures["mean_rel_L1"] = halves[tier == "low"] if len(halves) == 2 else halves[0]
     tiles = [row.cells[column.index] for column in table.of(CONFIG)]
     return FiledRow(
         path=table.table.path,
@@ -72,6 +75,7 @@ def _table_row(
         figures=figures,
         tile=re.sub(r"[*]|\s*\(.*", "", tiles[0]) if tiles else None,
         used_by=row.cells[table.use_column.index],
+        claims=own is None or method in table.entries(row, tier),
     )
 
 

@@ -1,4 +1,4 @@
-"""The JSON beside a GEMM's detail page, which builders read: an entry per shape, with its methods."""
+"""The JSON beside a GEMM's detail page, which builders read: shapes, each with its methods."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ def index_table(path: Path, lines: Sequence[str], page: str, facts: KernelFacts)
 
 
 def detail_table(path: Path, lines: Sequence[str], method: str | None, facts: KernelFacts) -> ShapeTable:
-    """The kernel's table on its detail page, below "Tested shapes": for a method, the one headed by it.
+    """The kernel's table on its detail page, below "Tested shapes": for a method, that whose heading says it.
 
     Raises InputError naming file and line when there is no such table, or it is not as expected.
     """

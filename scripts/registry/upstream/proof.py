@@ -14,7 +14,7 @@ from scripts.registry.upstream.pipe_table import read_page
 
 
 def missing_upstream_row(root: Path, case: Case, method: str | None, model: str | None) -> str | None:
-    """Why the registry lacks the case with that method for `model` (None: whoever); None when it does not.
+    """Why the registry does not hold the case with that method for `model` (None: anybody), or None.
 
     Raises InputError naming file and line when a file is missing or not as expected.
     """

@@ -58,7 +58,10 @@ def _figures(writer: RowWriter, row: TableRow) -> list[tuple[Column, str, str]]:
         if column.role == FIGURE:
             found.append((column, column.names[0], cell))
         elif column.role == MEAN_BY_TIER:
-            found.append((column, "mean_rel_L1", _half(cell, writer.measured.tier)))
+            half = _half(cell, writer.measured.tier)
+            told = writer.table.told_method(row, writer.measured.tier)
+            if half == BLANK or told in (None, writer.measured.row["method"]):
+                found.append((column, "mean_rel_L1", half))
         elif writer.is_own(column):
             found.append((column, "gflops", cell))
     return found
