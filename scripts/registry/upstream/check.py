@@ -126,8 +126,8 @@ def _compared(rows: Sequence[FiledRow], filed: _Filed, with_tile: bool) -> Itera
     if not rows:
         return
     path = rows[0].path
-    page = filed.detail_tables[0].table.path.name
-    there = {(row.shape, row.method): row for row in reversed(filed.detail)}
+    page, detail = filed.detail_tables[0].table.path.name, filed.detail
+    there = {(row.shape, row.method): row for row in reversed(detail)}
     here = {(row.shape, row.method): row for row in reversed(rows)}
     for key, row in there.items():
         if key not in here:
@@ -135,7 +135,7 @@ def _compared(rows: Sequence[FiledRow], filed: _Filed, with_tile: bool) -> Itera
     users_here, users_there = _users(rows), _users(detail)
     for key, row in here.items():
         if key not in there and row.claims:
-            yield f"{row.where}: {row.name}{_used_by(row)} has no row in {detail[0].path.name}"
+            yield f"{row.where}: {row.name}{_used_by(row)} has no row in {page}"
         elif key in there:
             yield from _differences(row, there[key], with_tile)
             yield from _unnamed(row, there[key], users_there)

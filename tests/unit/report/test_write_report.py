@@ -240,9 +240,19 @@ def test_the_rows_of_a_run_are_a_diff_of_the_registry() -> None:
     def row(kind: str, mean: float) -> dict:
         figures = {"mean_rel_L1": mean, "rel_err_max": None, "abs_err_max": None}
         return {
-            "shape": "2048x2048x2048", "method": "drain", "best": False, "tile": {"tile_m": 32},
-            "herd": [8, 4], "latency_us": None, "gflops": None, "gbps": None, **figures, "printed": {},
-            "used_by": ["toy-1b prefill O proj"], "status": "✅", "note": None,
+            "shape": "2048x2048x2048",
+            "method": "drain",
+            "best": False,
+            "tile": {"tile_m": 32},
+            "herd": [8, 4],
+            "latency_us": None,
+            "gflops": None,
+            "gbps": None,
+            **figures,
+            "printed": {},
+            "used_by": ["toy-1b prefill O proj"],
+            "status": "✅",
+            "note": None,
             "evidence": {"kind": kind, "source": "harness", "started": "2026-12-01T00:00:00Z"},
         }
 
