@@ -129,13 +129,19 @@ def _file(registry: Path, kernel: str) -> Path:
     return index_path(registry) if is_upstream_root(registry) else registry_file(registry, kernel)
 
 
-def destination(options: argparse.Namespace, kind: str) -> tuple[Path, Path | None]:
-    """Where evidence of this kind goes, and the seed it may be made from.
+def destination(options: argparse.Namespace, verdict: Verdict) -> tuple[Path, Path | None]:
+    """Where the verdict's row goes, and the seed it may be made from.
 
-    Hardware evidence goes to --registry-root where one is given; everything else to --registry.
+    Hardware evidence goes to --registry-root where one is given; everything else to --registry. mlir-air
+    keeps rows of kernels with a harness only, so those that the diagnosis judges go to --registry too.
     Raises InputError when neither option takes this kind of evidence.
     """
-    if options.registry_root and (kind == HARDWARE or not options.registry):
+    kind = verdict.evidence.kind
+    if (
+        options.registry_root
+        and (kind == HARDWARE or not options.registry)
+        and not _kept_apart(options, verdict)
+    ):
         require_hardware(options.registry_root, kind)
         if not is_upstream_root(options.registry_root) and not registry_kernels(options.registry_root):
             raise InputError(
@@ -146,6 +152,12 @@ def destination(options: argparse.Namespace, kind: str) -> tuple[Path, Path | No
     if not options.registry:
         raise InputError("--registry: missing; allowed: a folder, or --registry-root for hardware evidence")
     return options.registry, options.seed
+
+
+def _kept_apart(options: argparse.Namespace, verdict: Verdict) -> bool:
+    """Whether the registry root is mlir-air's, which has no table for the verdict's kernel."""
+    judged_by_diagnosis = load_kernel(verdict.kernel).signal == "diagnosis"
+    return bool(options.registry) and judged_by_diagnosis and is_upstream_root(options.registry_root)
 
 
 def main() -> None:
@@ -167,7 +179,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     verdict = read_verdict(options.verdict)
-    registry, seed = destination(options, verdict.evidence.kind)
+    registry, seed = destination(options, verdict)
     receipt = record(verdict, registry, seed, options.accept)
     write_text(options.receipt, json.dumps(receipt, indent=2, ensure_ascii=False) + "\n")
     for each in receipt["disagreements"]:

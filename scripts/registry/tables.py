@@ -74,6 +74,11 @@ def kernel_page(document: Document) -> str:
     return "\n\n".join(sections) + "\n"
 
 
+def header_line(kernel: str) -> str:
+    """The names of the columns of the kernel's table, as `row_lines` has them."""
+    return f"| {' | '.join(_HEADINGS[column] for column in load_kernel(kernel).registry['columns'])} |"
+
+
 def row_lines(kernel: str, rows: Sequence[Row]) -> list[str]:
     """The rows as lines of the kernel's table, without padding or bold: the same beside any others."""
     columns = load_kernel(kernel).registry["columns"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scripts.models.plan import PlannedCase
 from scripts.registry.rows import Row
-from scripts.registry.tables import row_lines
+from scripts.registry.tables import header_line, row_lines
 
 SHARED, COPY = "docs/kernel_registry", "results/registry"
 
@@ -35,8 +35,13 @@ def _of(rows: Sequence[Row], shapes: set[str]) -> list[Row]:
 
 def _diff(kernel: str, before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     names = (f"{SHARED}/{kernel}.md", f"{COPY}/{kernel}.md")
-    lines = difflib.unified_diff(
-        row_lines(kernel, before), row_lines(kernel, after), *names, n=0, lineterm=""
-    )
-    # Line numbers would be those of no file: the tables hold other shapes too.
-    return [line for line in lines if not line.startswith("@@")]
+    rows = row_lines(kernel, before), row_lines(kernel, after)
+    lines = list(difflib.unified_diff(*rows, *names, n=0, lineterm=""))
+    # Line numbers would be those of no file, as the tables hold other shapes too: columns are named.
+    return [f" {header_line(kernel)}" if line.startswith("@@") else line for line in _first_hunk_only(lines)]
+
+
+def _first_hunk_only(lines: list[str]) -> list[str]:
+    """The diff without the marks of all hunks but the first."""
+    marks = [index for index, line in enumerate(lines) if line.startswith("@@")]
+    return [line for index, line in enumerate(lines) if index not in marks[1:]]
