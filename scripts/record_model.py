@@ -7,17 +7,18 @@ TODO.md up to date; whatever else these two hold stays as it is.
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from scripts.atomic import write_text
 from scripts.errors import InputError, exit_status
-from scripts.gates.model_outcome import ModelOutcome, read_outcome
+from scripts.gates.model_outcome import HARDWARE, ModelOutcome, read_outcome
 from scripts.models.config import load_config
 from scripts.models.phase2 import phase2_prerequisites
 
 RESULTS, PROGRESS, TODO = "phase1_kernels.md", "progress.md", "TODO.md"
+_TICKED = "- [x] "
 _BEGIN, _END = "<!-- phase 1: begin -->", "<!-- phase 1: end -->"
 
 
@@ -27,27 +28,36 @@ def progress_line(outcome: ModelOutcome, day: str) -> str:
 
 
 def with_progress(text: str | None, model: str, line: str) -> str:
-    """The file with one more line at its end; a new one starts with a title."""
+    """The file with one more line at its end, unless that is the last one; a new file starts with a title."""
     text = text if text else f"# Progress of {model}\n\n"
-    return (text if text.endswith("\n") else text + "\n") + line
+    text = text if text.endswith("\n") else text + "\n"
+    return text if text.endswith(f"\n{line}") else text + line
 
 
-def todo_section(outcome: ModelOutcome, prerequisites: Sequence[str]) -> str:
-    """Phase status, what Phase 2 has to do besides, and active blockers."""
+def todo_section(outcome: ModelOutcome, prerequisites: Sequence[str], ticked: Container[str] = ()) -> str:
+    """Phase status, what Phase 2 has to do besides (what people have `ticked` stays so), and active blockers.
+
+    Phase 1 is done when every gate holds on the device; simulated evidence only predicts it.
+    """
     passed = sum(case["status"] == "PASS" for case in outcome.cases)
-    everything = all(gate.passed for gate in outcome.gates)
+    done = outcome.evidence == HARDWARE and all(gate.passed for gate in outcome.gates)
     count = f"({passed}/{len(outcome.cases)} kernels PASSED)"
     status = [
-        f"- [{_tick(everything)}] Phase 1: kernel validation {count}, {outcome.evidence} evidence",
+        f"- [{_tick(done)}] Phase 1: kernel validation {count}, {outcome.evidence} evidence",
         f"- [ ] Phase 2: block integration{'' if outcome.phase2.unblocked else ', blocked'}",
     ]
     parts = (
         ("## Phases", status),
-        ("## Phase 2 prerequisites", [f"- [ ] {each}" for each in prerequisites]),
+        ("## Phase 2 prerequisites", [f"- [{_tick(each in ticked)}] {each}" for each in prerequisites]),
         ("## Active blockers", [f"- {each}" for each in _blockers(outcome)]),
     )
     sections = [f"{title}\n" + ("\n".join(lines) or "None.") for title, lines in parts]
     return "\n\n".join(sections)
+
+
+def ticked_items(text: str | None) -> set[str]:
+    """What is ticked in the file."""
+    return {line.removeprefix(_TICKED) for line in (text or "").splitlines() if line.startswith(_TICKED)}
 
 
 def _tick(done: bool) -> str:
@@ -91,7 +101,9 @@ def record(options: argparse.Namespace, day: str) -> dict[str, str]:
     prerequisites = phase2_prerequisites(load_config(options.config))
     folder, line = options.folder, progress_line(outcome, day)
     try:
-        todo = with_section(_text(folder / TODO), outcome.model, todo_section(outcome, prerequisites))
+        before = _text(folder / TODO)
+        section = todo_section(outcome, prerequisites, ticked_items(before))
+        todo = with_section(before, outcome.model, section)
     except ValueError as error:
         raise InputError(f"{folder / TODO}: {error}") from None
     progress = with_progress(_text(folder / PROGRESS), outcome.model, line)

@@ -61,6 +61,21 @@ def test_a_second_run_adds_a_line_and_keeps_what_people_wrote(options: Namespace
     assert "(2/2 kernels PASSED)" in text and "(1/2 kernels" not in text and text.count("## Phases") == 1
 
 
+def test_a_run_that_says_the_same_on_the_same_day_adds_no_line(options: Namespace) -> None:
+    record(options, DAY)
+    before = (options.folder / "progress.md").read_text()
+    record(options, DAY)
+    assert (options.folder / "progress.md").read_text() == before
+
+
+def test_what_a_person_has_ticked_stays_ticked(options: Namespace) -> None:
+    record(options, DAY)
+    todo = options.folder / "TODO.md"
+    todo.write_text(todo.read_text().replace("- [ ] QK-norm", "- [x] QK-norm"))
+    record(options, "2026-12-02")
+    assert "- [x] QK-norm" in todo.read_text() and "- [ ] tied embeddings" in todo.read_text()
+
+
 def test_a_file_of_somebody_else_gets_the_part_at_its_end() -> None:
     assert with_section("# Theirs\n", MODEL, "x").startswith("# Theirs\n\n<!-- phase 1: begin -->\nx\n")
     assert with_progress("no newline", MODEL, "- a\n") == "no newline\n- a\n"
@@ -69,7 +84,10 @@ def test_a_file_of_somebody_else_gets_the_part_at_its_end() -> None:
 def test_phase_2_is_open_only_when_every_gate_holds_on_the_device() -> None:
     outcome = outcome_of(*CASES)
     held = tuple(replace(gate, passed=True, failures=()) for gate in outcome.gates)
-    sound = replace(outcome, gates=held, phase2=replace(outcome.phase2, unblocked=True, blocked_by=()))
+    simulated = replace(outcome, gates=held)
+    assert "- [ ] Phase 1" in todo_section(simulated, ())
+    unblocked = replace(outcome.phase2, unblocked=True, blocked_by=())
+    sound = replace(simulated, evidence="hardware", phase2=unblocked)
     section = todo_section(sound, ())
     assert "- [x] Phase 1" in section and "blocked" not in section.split("## Active blockers")[0]
     assert section.endswith("## Active blockers\nNone.")
